@@ -1,0 +1,1 @@
+"""Calibration for open-ended question answering, from samples alone."""

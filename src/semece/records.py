@@ -1,0 +1,147 @@
+"""What flows between the stages: frozen records, failures as values.
+
+A run is ``Question`` -> ``Response`` (n of them) -> ``Partition`` -> ``Grade`` (one per class) -> ``Estimate``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Verdict = Literal["correct", "incorrect", "not_attempted"]
+"""What a judge says of one class of answers."""
+
+VERDICTS: tuple[Verdict, ...] = ("correct", "incorrect", "not_attempted")
+
+ResponseStatus = Literal["parsed", "fallback", "non_answer", "content_filter", "truncated", "refusal"]
+"""How a response was read; the last three were delivered and paid for but hold no usable answer."""
+
+USABLE: frozenset[str] = frozenset({"parsed", "fallback", "non_answer"})
+"""The statuses that count towards M, the number of usable responses of a question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An item of a dataset.
+
+    Parameters
+    ----------
+    id : str
+        Unique in its dataset. Two questions with the same text are two questions.
+    text : str
+        What the model is asked.
+    references : tuple of str
+        Answers to grade against: the reference first, then its aliases. May be empty (nothing to grade against).
+    metadata : mapping
+        Whatever else the dataset says; kept, never read by an estimator.
+    """
+
+    id: str
+    text: str
+    references: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One generation, read.
+
+    Parameters
+    ----------
+    question_id : str
+        The question it answers.
+    index : int
+        Its place among the n responses of the question, from 0.
+    text : str
+        The reply's text as it came.
+    answer : str
+        The short text parsed from it; ``''`` for a non-answer or an unusable response.
+    confidence : float or None
+        The stated confidence in [0, 1]; None if there is none or it cannot be read with certainty.
+    status : str
+        One of ``ResponseStatus``.
+    """
+
+    question_id: str
+    index: int
+    text: str
+    answer: str
+    confidence: float | None
+    status: ResponseStatus
+
+    @property
+    def usable(self) -> bool:
+        """Whether it counts towards M."""
+        return self.status in USABLE
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """The semantic classes of the usable responses of a question.
+
+    Parameters
+    ----------
+    question_id : str
+        The question.
+    labels : tuple of int
+        The class of each usable response in index order; numbered from 0 by first appearance.
+    representatives : tuple of str
+        Per class its most frequent surface form (tie: earliest); ``''`` for the class of non-answers.
+    judge : str
+        The id of the judge.
+    alarms : tuple of str
+        What deserves a look, one sentence each.
+    """
+
+    question_id: str
+    labels: tuple[int, ...]
+    representatives: tuple[str, ...]
+    judge: str
+    alarms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A judge's verdict on one class of one question."""
+
+    question_id: str
+    label: int
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The numbers of one question; None where they cannot be had, with the reason in ``status``.
+
+    Parameters
+    ----------
+    question_id : str
+        The question.
+    status : str
+        ``complete``, or why the question enters no metric: ``incomplete``, ``too_few``, ``ungraded``.
+    n_responses, n_classes : int
+        M and K.
+    margin, top_two_mass : float or None
+        Delta and p, in [0, 1].
+    sem1, sem2 : float or None
+        Confidences in [0, 1].
+    verbalized : float or None
+        Mean stated confidence in [0, 1].
+    correct, correct_split : float or None
+        Correctness of the deployed answer, pooled and split pairing, in [0, 1].
+    """
+
+    question_id: str
+    status: str
+    n_responses: int
+    n_classes: int
+    margin: float | None = None
+    top_two_mass: float | None = None
+    sem1: float | None = None
+    sem2: float | None = None
+    verbalized: float | None = None
+    correct: float | None = None
+    correct_split: float | None = None

@@ -1,0 +1,44 @@
+"""What every test may need: the real data, and the programs that may be absent on a laptop."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+SHARED_DATA = Path(os.environ.get("SEMECE_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
+REQUIRE_ALL = os.environ.get("SEMECE_REQUIRE_ALL") == "1"
+
+
+def absent(what: str) -> None:
+    """Skip with a reason, or fail where everything is promised to be there."""
+    if REQUIRE_ALL:
+        pytest.fail(f"{what} is required by SEMECE_REQUIRE_ALL=1")
+    pytest.skip(f"{what} is not here")
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data."""
+    if not SHARED_DATA.is_dir():
+        absent(f"the real data ({SHARED_DATA})")
+    return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of a Chromium that playwright can drive."""
+    path = shutil.which("chromium")
+    if path is None:
+        absent("chromium")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def quiet_environment(monkeypatch, tmp_path_factory):
+    """No key, no cache and no configuration of the person who runs the tests."""
+    for name in list(os.environ):
+        if name.endswith("_API_KEY") or name.startswith("OPENAI_"):
+            monkeypatch.delenv(name)
+    if "SEMECE_CACHE" not in os.environ:
+        monkeypatch.setenv("SEMECE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
