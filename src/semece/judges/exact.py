@@ -1,0 +1,42 @@
+"""The strictest judge: two answers are the same if their normalised strings are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from semece.judges.text import is_non_answer, normalise
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.records import Question, Verdict
+
+
+class ExactJudge:
+    """Equality of normalised strings; a :class:`semece.judges.RuleJudge`.
+
+    Examples
+    --------
+    >>> from semece.records import Question
+    >>> judge = ExactJudge()
+    >>> judge.partition(Question("1", "?"), ["Paris", "the Paris", "Rome"])
+    [0, 0, 1]
+    >>> judge.grade(Question("1", "?", ("Paris",)), "paris!")
+    'correct'
+    """
+
+    name = "exact"
+    id = "exact-1"
+
+    def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
+        """Group distinct non-empty strings by their normalised form; labels by first appearance."""
+        del question
+        labels: dict[str, int] = {}
+        return [labels.setdefault(normalise(answer), len(labels)) for answer in answers]
+
+    def grade(self, question: Question, answer: str, /) -> Verdict:
+        """Correct if equal to a reference after normalisation; a non-answer is not attempted."""
+        key = normalise(answer)
+        if any(normalise(reference) == key for reference in question.references):
+            return "correct"
+        return "not_attempted" if is_non_answer(answer) else "incorrect"
