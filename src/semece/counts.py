@@ -1,0 +1,245 @@
+r"""Class counts of questions, and the exact combinatorics of choosing a class from a random block.
+
+A block of ``total`` items is drawn; class k has some of them, the class with most is selected, and ties are broken
+either uniformly at random or in favour of the lowest index. Given one array of weights :math:`w_k(i)` per class, the
+probability of a configuration is proportional to :math:`\prod_k w_k(n_k)` on :math:`\sum_k n_k = total`:
+
+* weights :math:`\mathrm{Binomial}(c_k, s/M)` give a draw without replacement from a pool with counts :math:`c_k`,
+* weights :math:`\mathrm{Poisson}(n \pi_k)` give a multinomial draw from a population :math:`\pi`.
+
+Everything is a coefficient of a product of polynomials. It is read off the product's values on the unit circle, which
+costs as many products as there are points and has no subtraction of large numbers.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+Ties = Literal["uniform", "lowest"]
+"""How a tie for the most frequent class is broken: at random, or in favour of the lowest index."""
+
+
+def binomial_weights(count: int, probability: float) -> NDArray[np.float64]:
+    r"""Probabilities of 0..count successes, accurate to a few units in the last place.
+
+    Parameters
+    ----------
+    count : int
+        Number of trials, >= 0.
+    probability : float
+        Chance of a success, in [0, 1].
+
+    Returns
+    -------
+    ndarray, shape (count + 1,)
+        :math:`\binom{c}{i} p^i (1-p)^{c-i}`. Built outwards from the mode and divided by its sum, so that neither
+        logarithms nor factorials cost digits.
+
+    Examples
+    --------
+    >>> binomial_weights(2, 0.5).tolist()
+    [0.25, 0.5, 0.25]
+    """
+    if probability in {0.0, 1.0}:
+        return np.equal(np.arange(count + 1), count * probability).astype(np.float64)
+    weights = np.ones(count + 1)
+    mode = min(count, int((count + 1) * probability))
+    up = np.arange(mode + 1, count + 1)
+    down = np.arange(mode, 0, -1)
+    odds = probability / (1.0 - probability)
+    weights[mode + 1 :] = np.cumprod((count - up + 1) / up * odds)
+    weights[:mode] = np.cumprod(down / (count - down + 1) / odds)[::-1]
+    return np.divide(weights, weights.sum())
+
+
+def circle_points(total: int, degree: int, variance: float) -> int:
+    """How many points of the unit circle give the coefficient of ``x**total`` without visible aliasing.
+
+    Parameters
+    ----------
+    total : int
+        Index of the wanted coefficient.
+    degree : int
+        Degree of the product.
+    variance : float
+        Variance of the sum of the untruncated weights, a binomial or Poisson distribution with mean ``total``.
+        Coefficients far from the mean are below 1e-19 by Bernstein's inequality, so that fewer points do.
+
+    Returns
+    -------
+    int
+        An odd number; exact by itself if it exceeds both ``total`` and ``degree - total``.
+
+    Examples
+    --------
+    >>> circle_points(25, 50, 12.5)
+    27
+    """
+    exponent = 46.0
+    enough = exponent / 3 + np.sqrt(exponent**2 / 9 + 2 * exponent * variance)
+    return int(min(max(total, degree - total) + 1, np.ceil(enough))) | 1
+
+
+@lru_cache(maxsize=1024)
+def gauss(n_nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Gauss-Legendre nodes and weights on [0, 1], exact for polynomials up to degree ``2 * n_nodes - 1``.
+
+    Examples
+    --------
+    >>> [a.tolist() for a in gauss(1)]
+    [[0.5], [1.0]]
+    """
+    nodes, shares = np.polynomial.legendre.leggauss(n_nodes)
+    nodes, shares = (nodes + 1) / 2, shares / 2
+    nodes.flags.writeable = shares.flags.writeable = False
+    return nodes, shares
+
+
+def selection_table(
+    weights: Sequence[NDArray[np.float64]], total: int, *, ties: Ties = "uniform", n_points: int | None = None
+) -> NDArray[np.float64]:
+    r"""Weight of 'class k has j items of the block and is selected', for every k and j.
+
+    .. math:: T_{kj} = w_k(j) \int_0^1 [x^{total-j}] \prod_{l \ne k}
+              \Big(\sum_{i<j} w_l(i) x^i + y\, w_l(j) x^j\Big) dy
+
+    A uniform tie is a lottery: every class holds a ticket in [0, 1] and the highest ticket wins. y is the ticket of
+    class k; a rival with as many items has a lower one with probability y. The integral over y (of a polynomial) is
+    done by Gauss-Legendre quadrature, exactly. With ``ties="lowest"``, y is 0 for classes before k and 1 for those
+    after.
+
+    Parameters
+    ----------
+    weights : sequence of K arrays
+        ``weights[k][i]`` is :math:`w_k(i) \ge 0` for ``i = 0 .. len(weights[k]) - 1``, and 0 beyond.
+    total : int
+        Size of the block, >= 1.
+    ties : {'uniform', 'lowest'}
+        The rule for ties.
+    n_points : int, optional
+        Points on the circle, odd. By default enough for any weights; :func:`circle_points` needs fewer if the weights
+        are binomial or Poisson.
+
+    Returns
+    -------
+    ndarray, shape (K, J + 1)
+        J is the largest possible number of items of one class. Not normalised: for binomial weights divide by
+        ``binomial_weights(M, total / M)[total]``, for Poisson weights by the Poisson(n) probability of ``total``.
+        Row sums are then P(class k selected), column sums P(largest count = j).
+
+    Examples
+    --------
+    Two of the four responses (a, a, b, c) are drawn; a is selected with probability 1/6 + 4/6 * 1/2:
+
+    >>> w = [binomial_weights(c, 0.5) for c in (2, 1, 1)]
+    >>> table = selection_table(w, 2) / binomial_weights(4, 0.5)[2]
+    >>> [round(p, 12) for p in table.sum(axis=1).tolist()]
+    [0.5, 0.25, 0.25]
+    """
+    top = min(total, max(len(w) for w in weights) - 1)
+    padded = np.zeros((len(weights), max(len(w) for w in weights)))
+    for row, w in zip(padded, weights, strict=True):
+        row[: len(w)] = w
+    degree = sum(len(w) - 1 for w in weights)
+    n_points = n_points or max(total, degree - total) + 1 | 1
+    turn = np.arange(n_points // 2 + 1)
+    powers = np.exp(2j * np.pi / n_points * (np.arange(padded.shape[1])[:, None] * turn % n_points))
+    out = np.zeros((len(weights), top + 1))
+    _tied_rows(out, padded, powers, total, n_points=n_points, ties=ties)
+    _free_rows(out, padded, powers, total, n_points=n_points)
+    return out
+
+
+def _read(values: NDArray[np.complex128], index: NDArray[np.int64] | int, n_points: int) -> NDArray[np.float64]:
+    """Coefficient ``index`` of real polynomials from their values on half the circle (last axis)."""
+    turn = np.arange(n_points // 2 + 1)
+    share = np.where(turn == 0, 1.0, 2.0) / n_points
+    back = np.exp(-2j * np.pi / n_points * (np.multiply.outer(np.asarray(index), turn) % n_points)) * share
+    return np.real(values @ back.T)
+
+
+def _others(before: NDArray[np.complex128], after: NDArray[np.complex128]) -> NDArray[np.complex128]:
+    """For each row the product of all other rows: those before it and those after it."""
+    out = np.ones_like(before)
+    np.cumprod(before[:-1], axis=0, out=out[1:])
+    out[:-1] *= np.cumprod(after[:0:-1], axis=0)[::-1]
+    return out
+
+
+def _tied_rows(
+    out: NDArray[np.float64],
+    padded: NDArray[np.float64],
+    powers: NDArray[np.complex128],
+    total: int,
+    *,
+    n_points: int,
+    ties: Ties,
+) -> None:
+    """Fill the columns j <= total / 2, where another class may have as many."""
+    support = padded.shape[1] - 1 - (padded[:, ::-1] > 0).argmax(axis=1)
+    below = np.multiply.outer(padded[:, 0], powers[0])
+    for j in range(1, min(total // 2, out.shape[1] - 1) + 1):
+        level = np.multiply.outer(padded[:, j], powers[j])
+        alive = support >= j
+        done = below[~alive].prod(axis=0)
+        low, step = below[alive], level[alive]
+        if ties == "lowest":
+            others = _others(low, low + step)
+        else:
+            nodes, shares = gauss(min(len(low) - 1, total // j - 1) // 2 + 1)
+            factors = low[..., None] + step[..., None] * nodes
+            others = _others(factors, factors) @ shares
+        out[alive, j] = padded[alive, j] * _read(others * done, total - j, n_points)
+        below += level
+
+
+def _free_rows(
+    out: NDArray[np.float64],
+    padded: NDArray[np.float64],
+    powers: NDArray[np.complex128],
+    total: int,
+    *,
+    n_points: int,
+) -> None:
+    """Fill the columns j > total / 2, where no other class can have as many."""
+    full = padded @ powers
+    j = np.arange(total // 2 + 1, out.shape[1])
+    out[:, j] = padded[:, j] * _read(_others(full, full), total - j, n_points)
+
+
+def subset_table(counts: NDArray[np.int64], size: int, *, ties: Ties = "uniform") -> NDArray[np.float64]:
+    r"""P(class k has j of ``size`` responses drawn without replacement, and is selected).
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (K,)
+        Class counts :math:`c_k \ge 1` with sum M.
+    size : int
+        Size of the drawn block, 1 <= size <= M.
+    ties : {'uniform', 'lowest'}
+        The rule for ties.
+
+    Returns
+    -------
+    ndarray, shape (K, J + 1)
+        Probabilities; they sum to 1.
+
+    Examples
+    --------
+    >>> subset_table(np.array([2, 1]), 1).round(12).tolist()
+    [[0.0, 0.666666666667], [0.0, 0.333333333333]]
+    """
+    n_responses = int(counts.sum())
+    share = size / n_responses
+    weights = [binomial_weights(int(c), share) for c in counts]
+    n_points = circle_points(size, n_responses, size * (1 - share))
+    table = selection_table(weights, size, ties=ties, n_points=n_points)
+    return np.divide(table, binomial_weights(n_responses, share)[size])
