@@ -1,0 +1,87 @@
+"""Checks of arguments that are numbers or arrays of any shape; formulas behind them check nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float = np.inf) -> NDArray[np.float64]:
+    """Check finite numbers in [low, high], a single one or an array.
+
+    Parameters
+    ----------
+    name : str
+        The argument, for the message.
+    values : array_like
+        Any shape.
+    low, high : float
+        The range, ends included.
+
+    Returns
+    -------
+    ndarray of float64
+        In the shape of ``values``; zero-dimensional for a number.
+
+    Raises
+    ------
+    ValueError
+        Names the argument, the range, the value and its index.
+
+    Examples
+    --------
+    >>> check_numbers("margin", [0.1, 0.2], high=1.0)
+    array([0.1, 0.2])
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        msg = f"{name} must be numbers; got an array of type {array.dtype}"
+        raise ValueError(msg)
+    array = array.astype(np.float64)
+    bad = ~(np.isfinite(array) & (array >= low) & (array <= high))
+    if bad.any():
+        at = int(np.argmax(bad))
+        rule = f"lie in [{low:g}, {high:g}]" if np.isfinite(high) else f"be finite and at least {low:g}"
+        msg = f"{name} must {rule}; got {float(array.flat[at])} at index {at}"
+        raise ValueError(msg)
+    return array
+
+
+def plain(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give a number for a zero-dimensional array, and any other array as it is."""
+    result: NDArray[np.float64] = np.asarray(values)[()]
+    return result
+
+
+def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check a margin and the mass of the two largest classes, which is at least the margin and positive."""
+    delta = check_numbers("margin", margin, high=1.0)
+    mass = check_numbers("top_two_mass", top_two_mass, high=1.0)
+    delta, mass = np.broadcast_arrays(delta, mass)
+    bad = (mass <= 0) | (delta > mass + 1e-12)
+    if bad.any():
+        at = int(np.argmax(bad))
+        msg = (
+            "top_two_mass must be positive and at least the margin; "
+            f"got {float(mass.flat[at])} with margin {float(delta.flat[at])} at index {at}"
+        )
+        raise ValueError(msg)
+    return delta, mass
+
+
+def check_selected(n: NDArray[np.float64], n_select: ArrayLike | None) -> NDArray[np.float64]:
+    """Check the size of the selection block; half of n, rounded down, if none is given."""
+    if n_select is None:
+        return np.maximum(np.floor(n / 2), 1.0)
+    size = check_numbers("n_select", n_select, low=1.0)
+    n, size = np.broadcast_arrays(n, size)
+    bad = size > np.maximum(n - 1, 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        msg = f"n_select must be less than n; got {size.flat[at]:g} of {n.flat[at]:g} at index {at}"
+        raise ValueError(msg)
+    return size
