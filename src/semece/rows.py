@@ -1,0 +1,179 @@
+"""What many-question functions take: one confidence and one correctness per row, checked once at the public door.
+
+Formulas behind the door receive :class:`Rows` and check nothing.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+DECIMALS = {np.dtype(np.float16): 3, np.dtype(np.float32): 7}
+"""Decimals that a shorter float can hold in [0, 1]: single precision 0.7 is read as 0.7, not as 0.69999999."""
+
+
+class Rows(NamedTuple):
+    """Checked rows, all of the same length N >= 1.
+
+    Parameters
+    ----------
+    confidence, correct : ndarray of float64, shape (N,)
+        In [0, 1].
+    weights : ndarray of float64, shape (N,)
+        Frequency weights, not negative, not all zero; ones if none were given.
+    """
+
+    confidence: NDArray[np.float64]
+    correct: NDArray[np.float64]
+    weights: NDArray[np.float64]
+
+
+def check_rows(
+    confidence: ArrayLike, correct: ArrayLike, weights: ArrayLike | None = None, *, binary: bool = False
+) -> Rows:
+    """Check confidence, correctness and weights.
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        Numbers in [0, 1].
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0.
+    binary : bool
+        Whether ``correct`` may only hold 0 and 1.
+
+    Returns
+    -------
+    Rows
+
+    Raises
+    ------
+    ValueError
+        Names the argument, the value and its index.
+
+    Examples
+    --------
+    >>> check_rows([0.5, 1.0], [True, False]).correct
+    array([1., 0.])
+    """
+    c = check_unit("confidence", confidence)
+    a = check_correct(correct, binary=binary)
+    check_same_length("confidence", c, "correct", a)
+    return Rows(c, a, check_weights(weights, len(c)))
+
+
+def check_correct(correct: ArrayLike, *, binary: bool = False) -> NDArray[np.float64]:
+    """Check correctness: numbers in [0, 1], or only 0 and 1 where ``binary``."""
+    values = check_unit("correct", correct)
+    if binary:
+        _refuse("correct must be 0 or 1 here", values, (values != 0) & (values != 1))
+    return values
+
+
+def check_unit(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Check a non-empty one-dimensional array of numbers in [0, 1]."""
+    array = check_finite(name, values)
+    outside = (array < 0) | (array > 1)
+    hint = ""
+    if outside.any() and array.min() >= 0 and 2 <= array.max() <= 100:
+        hint = " (percentages? divide by 100)"
+    _refuse(f"{name} must lie in [0, 1]", array, outside, hint)
+    return array
+
+
+def check_finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    """Check a non-empty one-dimensional array of finite numbers."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        msg = f"{name} must be one-dimensional; got shape {array.shape}"
+        raise ValueError(msg)
+    if array.size == 0:
+        msg = f"{name} must not be empty"
+        raise ValueError(msg)
+    if array.dtype.kind not in "biuf":
+        msg = f"{name} must be numbers; got {_first_odd(array)!r} in an array of type {array.dtype}"
+        raise ValueError(msg)
+    decimals = DECIMALS.get(array.dtype)
+    array = array.astype(np.float64)
+    _refuse(f"{name} must be finite", array, ~np.isfinite(array))
+    return array if decimals is None else np.round(array, decimals)
+
+
+def check_weights(weights: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    """Check n frequency weights; ones if there are none."""
+    if weights is None:
+        return np.ones(n)
+    array = check_finite("weights", weights)
+    _refuse("weights must not be negative", array, array < 0)
+    if len(array) != n:
+        msg = f"weights must have one value per row; got {len(array)} for {n} rows"
+        raise ValueError(msg)
+    if not array.any():
+        msg = "weights must not all be zero; got 0.0 everywhere"
+        raise ValueError(msg)
+    return array
+
+
+def check_ids(ids: ArrayLike | None, n: int) -> NDArray[np.intp] | None:
+    """Check n question ids and number them from 0; None if none were given."""
+    if ids is None:
+        return None
+    array = np.asarray(ids)
+    if array.shape != (n,):
+        msg = f"ids must have one value per row; got shape {array.shape} for {n} rows"
+        raise ValueError(msg)
+    if array.dtype == object:
+        array = array.astype(str)
+    return np.unique(array, return_inverse=True)[1]
+
+
+def check_same_length(name: str, first: NDArray[Any], other: str, second: NDArray[Any]) -> None:
+    """Refuse two arrays of unequal length."""
+    if len(first) != len(second):
+        msg = f"{name} and {other} must have the same length; got {len(first)} and {len(second)}"
+        raise ValueError(msg)
+
+
+def check_level(level: float) -> float:
+    """Check the level of an interval: inside (0, 1)."""
+    if not 0 < level < 1:
+        msg = f"level must lie strictly between 0 and 1; got {level}"
+        raise ValueError(msg)
+    return float(level)
+
+
+def check_count(name: str, value: int, *, least: int = 1) -> int:
+    """Check a whole number of at least ``least``."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        msg = f"{name} must be a whole number of at least {least}; got {value!r}"
+        raise ValueError(msg)
+    return number
+
+
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse a word that is not one of ``choices``."""
+    if value not in choices:
+        msg = f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}"
+        raise ValueError(msg)
+
+
+def _refuse(rule: str, values: NDArray[np.float64], bad: NDArray[np.bool_], hint: str = "") -> None:
+    """Raise for the first bad value, with its index."""
+    if bad.any():
+        at = int(np.argmax(bad))
+        msg = f"{rule}; got {float(values[at])} at index {at}{hint}"
+        raise ValueError(msg)
+
+
+def _first_odd(array: NDArray[Any]) -> object:
+    """Return the first element that is not a real number."""
+    return next((item for item in array.tolist() if not isinstance(item, (int, float))), array[0])
