@@ -1,0 +1,257 @@
+"""The judge that is a language model.
+
+It asks through an ``ask`` that it is given: the pipeline's looks into the store first and stores every raw reply, so
+the same procedure that asked can be run again later on what is stored, at no cost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from semece.models import Message
+from semece.prompts import digest, load_text
+from semece.prompts.replies import (
+    GRADE_SCHEMA,
+    PARTITION_SCHEMA,
+    by_first_appearance,
+    read_grade,
+    read_partition,
+    retry_messages,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from semece.records import Question, Verdict
+
+__all__ = ["CHUNK", "CLIP", "PROMPTS", "Ask", "LLMJudge", "read_grade", "read_partition", "retry_messages"]
+
+PROMPTS = ("default", "strict", "loose")
+"""How readily answers are joined and called correct."""
+
+CHUNK = 60
+"""Most strings in one call."""
+
+CLIP = 500
+"""Characters of an answer that the judge is shown in a partition; four times as many in a grade."""
+
+T = TypeVar("T")
+
+
+class Ask(Protocol):
+    """Puts messages to the judge's model and gives what ``read`` makes of the reply.
+
+    If ``read`` raises ParseError it asks once more with :func:`retry_messages`; a second ParseError is raised.
+    """
+
+    async def __call__(
+        self, messages: tuple[Message, ...], *, schema: Mapping[str, Any] | None, read: Callable[[str], T], index: int
+    ) -> T:
+        """Ask; ``index`` numbers the calls of one question within a stage."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LLMJudge:
+    """A language model as judge.
+
+    Parameters
+    ----------
+    model : str
+        The spelling that opens it, such as ``openai/gpt-4o-mini``.
+    prompt : {'default', 'strict', 'loose'}
+        Which texts instruct it.
+    seed : int
+        Of the order in which answers are shown.
+    order : int
+        Which of the orders under one seed, from 0: to see what the order changes.
+
+    Raises
+    ------
+    ValueError
+        If ``prompt`` is none of the three.
+
+    Examples
+    --------
+    >>> LLMJudge("openai/gpt-4o-mini").name
+    'openai/gpt-4o-mini'
+    """
+
+    model: str
+    prompt: str = "default"
+    seed: int = 0
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        if self.prompt not in PROMPTS:
+            raise ValueError(f"a judge's prompt must be one of {', '.join(PROMPTS)}; got {self.prompt!r}")
+
+    @property
+    def name(self) -> str:
+        """The model's spelling."""
+        return self.model
+
+    @property
+    def prompt_hash(self) -> str:
+        """Sha256 over the two texts and everything else that shapes the messages."""
+        texts = load_text(f"partition-{self.prompt}-v1"), load_text(f"grade-{self.prompt}-v1")
+        return digest(*texts, PARTITION_SCHEMA, GRADE_SCHEMA, CHUNK, CLIP)
+
+    @property
+    def id(self) -> str:
+        """Name, prompt hash and options."""
+        return f"llm:{self.model};prompt={self.prompt}@{self.prompt_hash[:12]};seed={self.seed};order={self.order}"
+
+    async def partition(self, question: Question, answers: Sequence[str], ask: Ask) -> list[int]:
+        """Group distinct strings by meaning.
+
+        The strings are shown in a random order that depends on them, the seed and the question alone, without their
+        counts, clipped, and at most 60 in a call. More than 60 go in several calls, each with one string of every
+        class found so far; classes that a later call joins are joined.
+
+        Parameters
+        ----------
+        question : Question
+            What the answers answer.
+        answers : sequence of str
+            Distinct, not empty.
+        ask : Ask
+            Puts a call to the model.
+
+        Returns
+        -------
+        list of int
+            A label per string, numbered from 0 by first appearance.
+
+        Raises
+        ------
+        semece.errors.ParseError
+            If the judge twice gave something that is not a partition.
+        """
+        shown = sorted(range(len(answers)), key=lambda i: self._place(question, answers[i]))
+        classes = _Classes(len(answers))
+        for index, strings in enumerate(_calls(shown, classes)):
+            messages = self._partition_messages(question, [answers[i] for i in strings])
+            labels = await ask(messages, schema=PARTITION_SCHEMA, read=_PartitionOf(len(strings)), index=index)
+            classes.join(strings, labels)
+        return by_first_appearance(classes.root(i) for i in range(len(answers)))
+
+    async def grade(self, question: Question, answer: str, ask: Ask) -> Verdict:
+        """Grade one answer against the question's references.
+
+        Parameters
+        ----------
+        question : Question
+            With at least one reference.
+        answer : str
+            The string that stands for a class.
+        ask : Ask
+            Puts a call to the model.
+
+        Returns
+        -------
+        {'correct', 'incorrect', 'not_attempted'}
+
+        Raises
+        ------
+        ValueError
+            If the question has no reference.
+        semece.errors.ParseError
+            If the judge twice gave something that is not a verdict.
+        """
+        if not question.references:
+            raise ValueError(f"a question must have a reference to be graded; got none for {question.id!r}")
+        data = {
+            "question": question.text,
+            "references": list(question.references),
+            "answer": _clipped(answer, 4 * CLIP),
+        }
+        messages = _messages(f"grade-{self.prompt}-v1", _json(data))
+        return await ask(messages, schema=GRADE_SCHEMA, read=read_grade, index=0)
+
+    def _place(self, question: Question, answer: str) -> bytes:
+        """Give the sort key of an answer: random, but the same wherever it stood."""
+        key = json.dumps([self.seed, self.order, question.id, answer])
+        return hashlib.sha256(key.encode()).digest()
+
+    def _partition_messages(self, question: Question, strings: Sequence[str]) -> tuple[Message, ...]:
+        """Give the messages of one call: the answers one a line, numbered from 1."""
+        rows = ",\n".join(_json([number, _clipped(text, CLIP)]) for number, text in enumerate(strings, 1))
+        return _messages(
+            f"partition-{self.prompt}-v1", f'{{"question": {_json(question.text)}, "answers": [\n{rows}\n]}}'
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _PartitionOf:
+    """Reads a partition of n strings."""
+
+    n: int
+
+    def __call__(self, text: str) -> list[int]:
+        return read_partition(text, self.n)
+
+
+class _Classes:
+    """Which strings are in one class, as calls join them."""
+
+    def __init__(self, n: int) -> None:
+        self._parent = list(range(n))
+
+    def root(self, i: int) -> int:
+        """Give the string that stands for the class of string i."""
+        while self._parent[i] != i:
+            i = self._parent[i]
+        return i
+
+    def join(self, strings: Sequence[int], labels: Sequence[int]) -> None:
+        """Join the strings that have the same label."""
+        first: dict[int, int] = {}
+        for i, label in zip(strings, labels, strict=True):
+            self._parent[self.root(i)] = self.root(first.setdefault(label, i))
+
+
+def _calls(shown: Sequence[int], classes: _Classes) -> Iterator[list[int]]:
+    """Give the strings of each call, such that any two strings, or ones that stand for them, meet in a call."""
+    known: list[int] = []
+    start = 0
+    while start < len(shown):
+        room = max(CHUNK - len(known), CHUNK // 2)
+        fresh = list(shown[start : start + room])
+        start += room
+        block = CHUNK - len(fresh)
+        for at in range(0, max(len(known), 1), max(block, 1)):
+            strings = known[at : at + block] + _standing(fresh, classes)
+            if len(strings) > 1:
+                yield strings
+        known = _standing(known + fresh, classes)
+
+
+def _standing(strings: Sequence[int], classes: _Classes) -> list[int]:
+    """Keep the first string of every class."""
+    first: dict[int, int] = {}
+    for i in strings:
+        first.setdefault(classes.root(i), i)
+    return list(first.values())
+
+
+def _messages(text: str, data: str) -> tuple[Message, ...]:
+    """Instructions apart from data."""
+    return Message("system", load_text(text)), Message("user", data)
+
+
+_HIDDEN = re.compile(r"[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
+
+
+def _json(value: object) -> str:
+    """Write JSON with readable letters, but with characters escaped that are invisible or turn the direction."""
+    return _HIDDEN.sub(lambda m: json.dumps(m[0])[1:-1], json.dumps(value, ensure_ascii=False))
+
+
+def _clipped(answer: str, length: int) -> str:
+    """Cut an answer that is too long, and say so."""
+    return answer if len(answer) <= length else f"{answer[:length]} [cut here; {len(answer)} characters in all]"

@@ -1,0 +1,163 @@
+"""Prompts: the texts, one file each, and the readers of what comes back.
+
+A text's file name ends in its version. A text that changes gets a new version, and every prompt has a hash over its
+text and its options, so that a run file says what was asked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import TYPE_CHECKING, Literal
+
+from semece.errors import ParseError
+from semece.models import Message
+from semece.prompts.responses import Labels, Reading, read_response
+
+if TYPE_CHECKING:
+    from semece.records import Question
+
+__all__ = ["Elicit", "Labels", "Reading", "ResponsePrompt", "Style", "digest", "load_text", "response_prompt"]
+
+Elicit = Literal["percent", "none"]
+"""What is asked for beside the answer: a confidence in percent, or nothing."""
+
+Style = Literal["chat", "completion"]
+"""How a model is asked: by a message, or by a text that it continues."""
+
+PLACEHOLDER = "{question}"
+VERSION = 1
+
+_ANSWER_LINE = r'root ::= " " [^\n]{1,40} "\n'
+_GRAMMARS: dict[Elicit, str] = {
+    "percent": _ANSWER_LINE + 'Confidence: " num "%"\nnum ::= "100" | [1-9]? [0-9]\n',
+    "none": _ANSWER_LINE + '"\n',
+}
+
+
+@cache
+def load_text(name: str) -> str:
+    """Read a prompt text of this package by its file name without ``.txt``, without the last line break.
+
+    Examples
+    --------
+    >>> "{question}" in load_text("chat-percent-v1")
+    True
+    """
+    return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
+
+
+def digest(*parts: object) -> str:
+    """Sha256 of the canonical JSON of the parts, in hexadecimal.
+
+    Examples
+    --------
+    >>> digest("a", {"b": 1, "c": 2}) == digest("a", {"c": 2, "b": 1})
+    True
+    """
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ResponsePrompt:
+    """How a question is put, and how the response is read.
+
+    Parameters
+    ----------
+    name : str
+        Of the text, with its version; ``file`` for a text of the user's own.
+    text : str
+        With the placeholder ``{question}``.
+    style : {'chat', 'completion'}
+        One user message, or one text to be continued.
+    labels : Labels
+        What the lines of a response begin with.
+    grammar : str or None
+        A GBNF grammar of the continuation, for models that take one.
+    """
+
+    name: str
+    text: str
+    style: Style = "chat"
+    labels: Labels = field(default_factory=Labels)
+    grammar: str | None = None
+
+    @property
+    def hash(self) -> str:
+        """Sha256 over everything that changes the messages or what is looked for in a response.
+
+        The code of the reader is not part of it: a better reader reads the responses that are there.
+        """
+        return digest(self.text, self.style, self.labels.answer, self.labels.confidence, self.grammar)
+
+    @property
+    def continues_answer(self) -> bool:
+        """Whether a response begins where the answer begins."""
+        return self.style == "completion" and self.text.rstrip().endswith(f"{self.labels.answer}:")
+
+    def messages(self, question: Question) -> tuple[Message, ...]:
+        """Put a question.
+
+        Examples
+        --------
+        >>> from semece.records import Question
+        >>> messages = response_prompt().messages(Question("q1", "Which planet is the largest?"))
+        >>> "Question: Which planet is the largest?" in messages[0].content.splitlines()
+        True
+        """
+        role: Literal["user", "completion"] = "user" if self.style == "chat" else "completion"
+        return (Message(role, self.text.replace(PLACEHOLDER, question.text.strip())),)
+
+    def read(self, text: str) -> Reading:
+        r"""Read a response; see :func:`semece.prompts.responses.read_response`.
+
+        Examples
+        --------
+        >>> response_prompt().read("Well.\nAnswer: Jupiter\nConfidence: 90%")
+        Reading(answer='Jupiter', confidence=0.9, status='parsed')
+        >>> response_prompt(style="completion").read(" Jupiter\nConfidence: 90%")
+        Reading(answer='Jupiter', confidence=0.9, status='parsed')
+        """
+        return read_response(text, self.labels, continues_answer=self.continues_answer)
+
+
+def response_prompt(elicit: Elicit = "percent", *, style: Style = "chat", text: str | None = None) -> ResponsePrompt:
+    """Give the prompt that asks for a response.
+
+    Parameters
+    ----------
+    elicit : {'percent', 'none'}
+        Whether a confidence is asked for.
+    style : {'chat', 'completion'}
+        How the model is asked.
+    text : str, optional
+        A text of the user's own instead of ours, with the placeholder ``{question}``.
+
+    Raises
+    ------
+    ValueError
+        If ``elicit`` or ``style`` is none of the words above.
+    semece.errors.ParseError
+        If ``text`` has no placeholder.
+
+    Examples
+    --------
+    >>> response_prompt("none").name
+    'chat-none-v1'
+    """
+    if elicit not in _GRAMMARS:
+        raise ValueError(f"elicit must be percent or none; got {elicit!r}")
+    if style not in ("chat", "completion"):
+        raise ValueError(f"style must be chat or completion; got {style!r}")
+    labels = Labels(confidence="Confidence" if elicit == "percent" else None)
+    if text is not None and PLACEHOLDER not in text:
+        raise ParseError(f"a prompt must contain the placeholder {PLACEHOLDER}; got a text without it")
+    name = "file" if text is not None else f"{style}-{elicit}-v{VERSION}"
+    prompt = ResponsePrompt(name, text if text is not None else load_text(name), style, labels)
+    if not prompt.continues_answer:
+        return prompt
+    return ResponsePrompt(name, prompt.text, style, labels, _GRAMMARS[elicit])
