@@ -1,0 +1,263 @@
+"""Tables as text: Markdown, LaTeX, CSV, JSON.
+
+CSV and JSON keep every column and every digit. Markdown and LaTeX are for reading: two decimals, a number and its
+interval in one cell, null as a dash.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+Format = Literal["md", "latex", "csv", "json"]
+
+LABELS: dict[str, str] = {
+    "run": "Run",
+    "questions": "N",
+    "excluded": "Excluded",
+    "accuracy": "Accuracy",
+    "ver_questions": "N (Ver)",
+    "ver_ece": "Ver-ECE",
+    "sem1_ece": "Sem1-ECE",
+    "sem2_ece": "Sem2-ECE",
+    "sem2_split_ece": "Sem2-ECE (split)",
+    "regimes": "Jensen / low / large margin",
+    "failures": "Failed answers",
+    "judge": "Judge",
+}
+"""Headings; another column is headed by its name with spaces."""
+
+COMPARED: tuple[str, ...] = ("ver_ece", "sem1_ece", "sem2_ece")
+"""Columns among which the smallest of a row is printed bold and the second underlined."""
+
+TINTS: dict[str, tuple[str, str]] = {"sem1_ece": ("semonetint", "FBE4EF"), "sem2_ece": ("semtwotint", "E1EEFA")}
+"""Background colours of LaTeX columns: name and HTML code."""
+
+MISSING = "—"
+
+
+def cells(table: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Format a table for reading.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Columns ``x_low`` and ``x_high`` beside a column ``x`` are printed in the cell of ``x``.
+
+    Returns
+    -------
+    tuple of list of str and list of list of str
+        Headings and rows, unescaped.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> cells(pl.DataFrame({"run": ["a"], "ece": [0.214], "ece_low": [0.15], "ece_high": [0.28]}))
+    (['Run', 'ece'], [['a', '0.21 [0.15, 0.28]']])
+    """
+    names = shown(table.columns)
+    return [label(name) for name in names], [[_cell(row, name) for name in names] for row in table.to_dicts()]
+
+
+def shown(columns: Sequence[str]) -> list[str]:
+    """Leave out the columns that are printed as another one's interval."""
+    present = set(columns)
+    ends = {name + end for name in columns for end in ("_low", "_high") if {name + "_low", name + "_high"} <= present}
+    return [name for name in columns if name not in ends]
+
+
+def label(name: str) -> str:
+    """Head a column."""
+    return LABELS.get(name, name.replace("_", " "))
+
+
+def _cell(row: dict[str, Any], name: str) -> str:
+    """Format one value, with its interval if the row has one."""
+    text = _number(row[name])
+    low, high = row.get(name + "_low"), row.get(name + "_high")
+    return text if low is None or high is None else f"{text} [{_number(low)}, {_number(high)}]"
+
+
+def _number(value: object) -> str:
+    """Format one value."""
+    if value is None or value != value:  # noqa: PLR0124 - nan is the one value that differs from itself
+        return MISSING
+    if isinstance(value, float):
+        return f"{value:.2f}".replace("-0.00", "0.00")
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def to_markdown(table: pl.DataFrame) -> str:
+    r"""Write a table as Markdown.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Any table.
+
+    Returns
+    -------
+    str
+        Ends with a newline. Pipes, backslashes, line breaks and what would be markup in a cell are escaped.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> print(to_markdown(pl.DataFrame({"run": ["a|b"], "questions": [24]})), end="")
+    | Run | N |
+    | :-- | --: |
+    | a\|b | 24 |
+    """
+    names = shown(table.columns)
+    head, rows = cells(table)
+    rule = ["--:" if table.schema[name].is_numeric() else ":--" for name in names]
+    escaped = [[_markdown(text) for text in line] for line in (head, *rows)]
+    lines = [escaped[0], rule, *escaped[1:]]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def _markdown(text: str) -> str:
+    """Escape what Markdown would read as markup inside a cell."""
+    return re.sub(r"([\\`*_{}<>|\[\]~&])", r"\\\1", " ".join(text.split())).replace(r"\[", "[").replace(r"\]", "]")
+
+
+def to_latex(table: pl.DataFrame) -> str:
+    r"""Write a table for a paper, with booktabs.
+
+    The smallest ECE of a row is bold, the second underlined, the columns of Sem1 and Sem2 are tinted.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Any table.
+
+    Returns
+    -------
+    str
+        A ``tabular`` that needs the packages ``booktabs``, ``xcolor`` and ``colortbl``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> text = to_latex(pl.DataFrame({"run": ["50 %"], "ver_ece": [0.3], "sem1_ece": [0.2], "sem2_ece": [0.1]}))
+    >>> print(text.splitlines()[-3])
+    50 \% & 0.30 & \underline{0.20} & \textbf{0.10} \\
+    """
+    names = shown(table.columns)
+    head, _ = cells(table)
+    tints = [TINTS[name] for name in names if name in TINTS]
+    columns = "".join(_column(table, name) for name in names)
+    lines = [
+        r"% \usepackage{booktabs,xcolor,colortbl}",
+        *(rf"\definecolor{{{name}}}{{HTML}}{{{code}}}" for name, code in tints),
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(_latex(text) for text in head) + r" \\",
+        r"\midrule",
+        *(" & ".join(_latex_row(row, names)) + r" \\" for row in table.to_dicts()),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _column(table: pl.DataFrame, name: str) -> str:
+    """Choose the alignment and tint of a LaTeX column."""
+    align = "r" if table.schema[name].is_numeric() else "l"
+    return rf">{{\columncolor{{{TINTS[name][0]}}}}}{align}" if name in TINTS else align
+
+
+def _latex_row(row: dict[str, Any], names: Sequence[str]) -> list[str]:
+    """Format a row; equal printed numbers get equal marks."""
+    printed = {name: _number(row[name]) for name in names if name in COMPARED and row[name] is not None}
+    ranked = sorted(set(printed.values()), key=float)
+    marks = dict(zip(ranked, (r"\textbf", r"\underline"), strict=False)) if len(printed) > 1 else {}
+    texts = []
+    for name in names:
+        text, mark = _latex(_cell(row, name)), marks.get(printed.get(name, ""))
+        number, space, interval = text.partition(" ")
+        texts.append(f"{mark}{{{number}}}{space}{interval}" if mark else text)
+    return texts
+
+
+_LATEX: dict[str, str] = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    MISSING: "---",
+    "·": r"\textperiodcentered{}",
+} | {character: "\\" + character for character in "{}$&#%_"}
+
+
+def _latex(text: str) -> str:
+    """Escape every character that LaTeX would read as a command; other scripts need XeLaTeX or LuaLaTeX."""
+    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+
+
+def to_csv(table: pl.DataFrame) -> str:
+    r"""Write a table as CSV: all columns, all digits, null as an empty field.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> to_csv(pl.DataFrame({"run": ["a,b"], "ece": [None]}, schema={"run": pl.String, "ece": pl.Float64}))
+    'run,ece\n"a,b",\n'
+    """
+    return table.write_csv()
+
+
+def to_json(table: pl.DataFrame) -> str:
+    """Write a table as a JSON list of objects: all columns, all digits; nan and null are null.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> to_json(pl.DataFrame({"run": ["a"], "questions": [3]}))
+    '[{"run": "a", "questions": 3}]'
+    """
+    rows = [{name: None if value != value else value for name, value in row.items()} for row in table.to_dicts()]  # noqa: PLR0124 - nan
+    return json.dumps(rows, ensure_ascii=False, allow_nan=False)
+
+
+def render(table: pl.DataFrame, form: Format) -> str:
+    """Write a table in a format by name.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Any table.
+    form : {'md', 'latex', 'csv', 'json'}
+        How.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        If the format is another one.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> render(pl.DataFrame({"n": [1]}), "xml")
+    Traceback (most recent call last):
+    ...
+    ValueError: format must be one of md, latex, csv, json; got 'xml'
+    """
+    writers = {"md": to_markdown, "latex": to_latex, "csv": to_csv, "json": to_json}
+    if form not in writers:
+        msg = f"format must be one of {', '.join(writers)}; got {form!r}"
+        raise ValueError(msg)
+    return writers[form](table)
