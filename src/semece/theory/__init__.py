@@ -6,6 +6,14 @@ calibration error of :math:`(c^*, a^*)`, the oracle confidence and the correctne
 
 from __future__ import annotations
 
+from semece.theory.bounds import (
+    bias_bound,
+    confidence_error_bound_sem1,
+    confidence_error_bound_sem2,
+    ece_bound,
+    selection_error_bound,
+)
+from semece.theory.expectations import expected_sem1, expected_sem2, population_selection_probability
 from semece.theory.leading import (
     crossover,
     direct_gap,
@@ -14,6 +22,7 @@ from semece.theory.leading import (
     selection_bias,
     standardized_margin,
 )
+from semece.theory.predictions import expected_gap, minimal_n, predicted_bias, predicted_gap
 from semece.theory.regimes import (
     REGIMES,
     Boundaries,
@@ -27,13 +36,25 @@ __all__ = [
     "REGIMES",
     "Boundaries",
     "RegimeSummary",
+    "bias_bound",
+    "confidence_error_bound_sem1",
+    "confidence_error_bound_sem2",
     "crossover",
     "direct_gap",
+    "ece_bound",
+    "expected_gap",
+    "expected_sem1",
+    "expected_sem2",
     "jensen_bias",
+    "minimal_n",
     "oracle_gap",
+    "population_selection_probability",
+    "predicted_bias",
+    "predicted_gap",
     "regime",
     "regime_boundaries",
     "regime_summary",
     "selection_bias",
+    "selection_error_bound",
     "standardized_margin",
 ]

@@ -39,15 +39,13 @@ def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float
     """
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
-        msg = f"{name} must be numbers; got an array of type {array.dtype}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must be numbers; got an array of type {array.dtype}")
     array = array.astype(np.float64)
     bad = ~(np.isfinite(array) & (array >= low) & (array <= high))
     if bad.any():
         at = int(np.argmax(bad))
         rule = f"lie in [{low:g}, {high:g}]" if np.isfinite(high) else f"be finite and at least {low:g}"
-        msg = f"{name} must {rule}; got {float(array.flat[at])} at index {at}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must {rule}; got {float(array.flat[at])} at index {at}")
     return array
 
 
@@ -65,11 +63,10 @@ def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[NDArray[np
     bad = (mass <= 0) | (delta > mass + 1e-12)
     if bad.any():
         at = int(np.argmax(bad))
-        msg = (
+        raise ValueError(
             "top_two_mass must be positive and at least the margin; "
             f"got {float(mass.flat[at])} with margin {float(delta.flat[at])} at index {at}"
         )
-        raise ValueError(msg)
     return delta, mass
 
 
@@ -82,6 +79,5 @@ def check_selected(n: NDArray[np.float64], n_select: ArrayLike | None) -> NDArra
     bad = size > np.maximum(n - 1, 1)
     if bad.any():
         at = int(np.argmax(bad))
-        msg = f"n_select must be less than n; got {size.flat[at]:g} of {n.flat[at]:g} at index {at}"
-        raise ValueError(msg)
+        raise ValueError(f"n_select must be less than n; got {size.flat[at]:g} of {n.flat[at]:g} at index {at}")
     return size

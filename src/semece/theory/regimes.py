@@ -231,8 +231,7 @@ def regime_summary(
     """
     names = np.ravel(regime(margin, top_two_mass, n_classes, n, design=design, n_select=n_select))
     if names.size == 0:
-        msg = "margin must not be empty"
-        raise ValueError(msg)
+        raise ValueError("margin must not be empty")
     jensen, low, large = (float(np.mean(names == name)) for name in REGIMES)
     dominant = REGIMES[int(np.argmax((jensen, low, large)))]
     where = "jensen-dominated" if dominant == "jensen_dominated" else f"in the {dominant.replace('_', '-')} regime"
