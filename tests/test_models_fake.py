@@ -3,15 +3,20 @@
 import asyncio
 import json
 import math
+import re
+from functools import partial
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semece.errors import ModelError, TransientError
+from semece.errors import ModelError, ParseError, TransientError
+from semece.judges.llm import LLMJudge
 from semece.models import Message, Model, Request
-from semece.models.fake import FakeModel, parse_fake, question_of
+from semece.models.fake import FakeJudge, FakeModel, parse_fake, question_of
 from semece.models.faults import CALL_FAULTS, REPLY_FAULTS, Faults
+from semece.prompts.replies import read_partition, retry_messages
+from semece.records import Question
 
 ASK = "State a confidence.\nQuestion: Capital of France?"
 
@@ -188,26 +193,78 @@ def test_the_name_says_what_the_model_is_and_not_how_it_misbehaves():
 @pytest.mark.parametrize(
     ("spelling", "sentence"),
     [
-        ("fake/?pfm=1", "fake/ takes pmf, correct, confidence, fault, .*; got 'pfm'"),
+        ("fake/?pfm=1", "a fake model takes pmf, correct, confidence, choices, latency, .*; got 'pfm'"),
         ("fake/?pmf=.5,.6", r"pmf must sum to 1; got 1\.1"),
         ("fake/?pmf=1.5,-.5", r"pmf must lie in \[0, 1\]; got 1\.5 at index 0"),
         ("fake/?pmf=a", "pmf of a fake model must be a number; got 'a'"),
         ("fake/?pmf=1&correct=1", "correct must be a class of pmf, 0 to 0, or None; got 1"),
-        ("fake/?correct=.5", "correct of a fake model must be a whole number; got '.5'"),
+        ("fake/?correct=.5", r"correct of a fake model must be a whole number; got '\.5'"),
         ("fake/?confidence=2", r"confidence must lie in \[0, 1\]; got 2\.0 at index 0"),
         ("fake/?confidence=.1,.2", r"confidence must have one value or one per class of pmf \(3\); got 2"),
         ("fake/?fault=430:.1", "fault must be one of 429, .*; got '430'"),
         ("fake/?fault=429:2", r"the rate of a fault must lie in \[0, 1\]; got 2\.0 for 429"),
         ("fake/?fault=429:.6,500:.6", "rates of 429, 500 must sum to at most 1"),
         ("fake/?choices=0", "max_choices must be at least 1; got 0"),
-        ("fake/nothing", "a fake model is spelled fake/.*; got 'fake/nothing'"),
+        ("fake/judge?pmf=1", "a fake model takes invalid, latency, .*; got 'pmf'"),
+        ("fake/judge?invalid=2", r"invalid must lie in \[0, 1\]; got 2\.0"),
     ],
 )
 def test_a_wrong_spelling_is_one_sentence(spelling, sentence):
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
+    with pytest.raises(ModelError, match=f"^{sentence}, in '{re.escape(spelling)}'$"):
         parse_fake(spelling)
+
+
+def test_another_fake_than_those_two_is_refused():
+    with pytest.raises(ModelError, match=r"^a fake model is spelled fake/.*, or fake/judge; got 'fake/nothing'$"):
+        parse_fake("fake/nothing")
 
 
 def test_more_choices_than_the_maximum_are_refused():
     with pytest.raises(ValueError, match="n must lie in 1 to 8; got 9"):
         ask(parse_fake("fake/?choices=8"), n=9)
+
+
+QUESTION = Question("q", "Capital of France?", ("Paris", "City of Light"))
+
+
+async def put(model, messages, *, schema, read, index):
+    """Ask as the pipeline does, without a store."""
+    reply = (await model(Request(messages, seed=None))).replies[0].text
+    try:
+        return read(reply)
+    except ParseError as fault:
+        again = retry_messages(messages, reply, str(fault))
+        return read((await model(Request(again, seed=None))).replies[0].text)
+
+
+def judged(model, what, *arguments):
+    return asyncio.run(getattr(LLMJudge("fake/judge"), what)(QUESTION, *arguments, partial(put, model)))
+
+
+def test_the_fake_judge_answers_the_prompts_of_the_judge():
+    assert isinstance(FakeJudge(), Model)
+    assert judged(FakeJudge(), "partition", ["Paris", "Lyon", "paris", "LYON", "Nice"]) == [0, 1, 0, 1, 2]
+    assert judged(FakeJudge(), "grade", "city of light") == "correct"
+    assert judged(FakeJudge(), "grade", "Lyon") == "incorrect"
+
+
+def test_the_fake_judge_is_invalid_at_the_rate_it_is_told_and_right_when_asked_again():
+    model, n = parse_fake("fake/judge?invalid=.3"), 400
+    invalid = right = 0
+    for k in range(n):
+        data = f'{{"question": "q{k}", "answers": [[1, "Paris"], [2, "{k}"]]}}'
+        reply = ask(model, text=data).replies[0].text
+        try:
+            assert read_partition(reply, 2) == [0, 1]
+        except ParseError as fault:
+            invalid += 1
+            again = retry_messages((Message("user", data),), reply, str(fault))
+            right += "classes" in asyncio.run(model(Request(again))).replies[0].text
+    assert abs(invalid / n - 0.3) < 4 * math.sqrt(0.21 / n)
+    assert right > invalid / 2
+
+
+def test_the_fake_judge_misbehaves_like_any_fake():
+    with pytest.raises(TransientError):
+        ask(parse_fake("fake/judge?fault=500"), text="{}")
+    assert parse_fake("fake/judge?fault=500:.1&invalid=.2").name == "fake/judge"

@@ -7,11 +7,13 @@ request gets the same choices, and the same attempt the same fault.
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
+from semece.errors import ModelError
 from semece.models.faults import FakeService, Faults, prompt_of, uniform
 
 if TYPE_CHECKING:
@@ -121,25 +123,108 @@ class FakeModel:
         return f"wrong {place + 1}"
 
 
+class FakeJudge:
+    r"""A model that answers the prompts of an LLM judge.
+
+    It groups answers that are equal but for case, and calls correct what equals a reference but for case.
+
+    Parameters
+    ----------
+    invalid : float
+        Probability that a reply is no valid partition or verdict, drawn from the prompt.
+    faults : Faults or None
+        Misbehaviour of its calls.
+    latency : float
+        Seconds that every call takes.
+
+    Raises
+    ------
+    ValueError
+        If `invalid` is no probability.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from semece.models import Message, Request
+    >>> data = '{"question": "Capital of France?", "references": ["Paris"], "answer": "paris"}'
+    >>> asyncio.run(FakeJudge()(Request((Message("user", data),)))).replies[0].text
+    '{"verdict": "correct"}'
+    """
+
+    name = "fake/judge"
+
+    def __init__(self, *, invalid: float = 0.0, faults: Faults | None = None, latency: float = 0.0) -> None:
+        if not 0 <= invalid <= 1:
+            raise ValueError(f"invalid must lie in [0, 1]; got {invalid}")
+        self._invalid = invalid
+        self._service = FakeService(faults=faults, latency=latency)
+
+    @property
+    def max_choices(self) -> int:
+        """One: a judge is asked once."""
+        return self._service.max_choices
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Judge, or misbehave as agreed."""
+        return await self._service.serve(request, self._text)
+
+    async def aclose(self) -> None:
+        """Nothing to give back."""
+
+    def _text(self, request: Request, seed: int, fault: str | None) -> str:
+        data = _judged(request)
+        draw = uniform("invalid", seed, prompt_of(request))
+        if fault in ("off_format", "no_confidence") or draw < self._invalid:
+            return ("They look much alike to me.", '{"classes": [[1], [1]]}', '{"verdict": "CORRECT, I think')[
+                int(draw * 1e6) % 3
+            ]
+        if "answers" in data:
+            return json.dumps({"classes": _groups(data["answers"])})
+        references = [reference.casefold() for reference in data.get("references", ())]
+        right = str(data.get("answer", "")).casefold() in references
+        return json.dumps({"verdict": "correct" if right else "incorrect"})
+
+
+def _judged(request: Request) -> dict[str, Any]:
+    """Find the JSON object with what is to be judged."""
+    for message in request.messages:
+        try:
+            data = json.loads(message.content)
+        except ValueError:
+            continue
+        if isinstance(data, dict):
+            return data
+    return {}
+
+
+def _groups(answers: Sequence[tuple[int, str]]) -> list[list[int]]:
+    """Group numbered answers that are equal but for case."""
+    groups: dict[str, list[int]] = {}
+    for number, answer in answers:
+        groups.setdefault(answer.casefold(), []).append(number)
+    return list(groups.values())
+
+
 def parse_fake(spelling: str, *, references: Mapping[str, str] | None = None) -> Model:
-    """Open a fake model by its spelling.
+    """Open a fake model or judge by its spelling.
 
     Parameters
     ----------
     spelling : str
         ``fake/?NAME=VALUE&...`` with the names ``pmf``, ``correct``, ``confidence``, ``choices``, ``latency``,
-        ``fault`` (``FAULT:RATE``, several separated by commas), ``fault_seed``, ``retry_after``, ``slow_seconds``.
+        ``fault`` (``FAULT:RATE``, several separated by commas), ``fault_seed``, ``retry_after``, ``slow_seconds``;
+        or ``fake/judge?...`` with ``invalid`` and those from ``latency`` on.
     references : mapping of str to str
         Question text to the correct answer.
 
     Returns
     -------
     Model
-        A :class:`FakeModel`.
+        A :class:`FakeModel` or a :class:`FakeJudge`.
 
     Raises
     ------
-    ValueError
+    ModelError
         One sentence that names the unknown or unreadable part.
 
     Examples
@@ -147,9 +232,21 @@ def parse_fake(spelling: str, *, references: Mapping[str, str] | None = None) ->
     >>> parse_fake("fake/?pmf=.5,.3,.2&correct=0&fault=429:.1").name
     'fake/?pmf=0.5,0.3,0.2&correct=0'
     """
-    given = _parameters(spelling, "fake/")
-    shared = _shared(given)
-    options: dict[str, Any] = {}
+    kind, _, query = spelling.partition("?")
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    try:
+        if kind == "fake/judge":
+            return _open_judge(given)
+        if kind == "fake/":
+            return _open_model(given, references)
+    except ValueError as error:
+        raise ModelError(f"{error}, in {spelling!r}") from None
+    raise ModelError(f"a fake model is spelled fake/?pmf=.5,.3,.2&correct=0, or fake/judge; got {spelling!r}")
+
+
+def _open_model(given: Mapping[str, str], references: Mapping[str, str] | None) -> FakeModel:
+    _refuse_unknown(given, "pmf", "correct", "confidence", "choices")
+    options = _shared(given)
     if "pmf" in given:
         options["pmf"] = _floats("pmf", given["pmf"])
     if "correct" in given:
@@ -157,26 +254,27 @@ def parse_fake(spelling: str, *, references: Mapping[str, str] | None = None) ->
     if "confidence" in given:
         stated = None if given["confidence"] == "none" else _floats("confidence", given["confidence"])
         options["confidence"] = stated[0] if stated and len(stated) == 1 else stated
-    return FakeModel(references=references, **options, **shared)
+    if "choices" in given:
+        options["max_choices"] = _integer("choices", given["choices"])
+    return FakeModel(references=references, **options)
 
 
-_FAULT_NAMES = ("fault", "fault_seed", "retry_after", "slow_seconds", "choices", "latency")
+def _open_judge(given: Mapping[str, str]) -> FakeJudge:
+    _refuse_unknown(given, "invalid")
+    return FakeJudge(invalid=_number("invalid", given.get("invalid", "0")), **_shared(given))
 
 
-def _parameters(spelling: str, prefix: str, known: Sequence[str] = ("pmf", "correct", "confidence")) -> dict[str, str]:
-    """Read NAME=VALUE pairs after the question mark, refusing unknown names."""
-    kind, _, query = spelling.partition("?")
-    if kind != prefix:
-        raise ValueError(f"a fake model is spelled {prefix}?pmf=.5,.3,.2&correct=0; got {spelling!r}")
-    given = dict(parse_qsl(query, keep_blank_values=True))
+_SHARED = ("latency", "fault", "fault_seed", "retry_after", "slow_seconds")
+
+
+def _refuse_unknown(given: Mapping[str, str], *known: str) -> None:
     for name in given:
-        if name not in known and name not in _FAULT_NAMES:
-            raise ValueError(f"{kind} takes {', '.join([*known, *_FAULT_NAMES])}; got {name!r}")
-    return given
+        if name not in known and name not in _SHARED:
+            raise ValueError(f"a fake model takes {', '.join([*known, *_SHARED])}; got {name!r}")
 
 
 def _shared(given: Mapping[str, str]) -> dict[str, Any]:
-    """Read what every fake takes: faults, choices, latency."""
+    """Read what every fake takes: faults and latency."""
     rates = {}
     for part in filter(None, given.get("fault", "").split(",")):
         name, colon, rate = part.partition(":")
@@ -187,8 +285,6 @@ def _shared(given: Mapping[str, str]) -> dict[str, Any]:
     if "fault_seed" in given:
         numbers["seed"] = _integer("fault_seed", given["fault_seed"])
     options: dict[str, Any] = {"faults": Faults(rates, **numbers)}
-    if "choices" in given:
-        options["max_choices"] = _integer("choices", given["choices"])
     if "latency" in given:
         options["latency"] = _number("latency", given["latency"])
     return options
