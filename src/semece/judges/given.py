@@ -12,7 +12,13 @@ from semece.records import VERDICTS
 if TYPE_CHECKING:
     from semece.records import Verdict
 
-NAME = "given"
+
+
+class GivenJudge:
+    """Labels and grades that a file brought; the run file holds them as they came."""
+
+    name = "given"
+    id = "given"
 
 
 class Given(NamedTuple):

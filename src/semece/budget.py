@@ -1,0 +1,151 @@
+"""What calls cost: prices, what was spent, and caps that hold under concurrency.
+
+A call reserves the most it can cost before it is sent and settles what it did cost when it is back, so that the sum
+of settled and reserved amounts never passes a cap.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from semece.errors import BudgetError
+
+if TYPE_CHECKING:
+    from semece.models import Message, Request, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per token.
+
+    Parameters
+    ----------
+    input, output : float
+        USD per input token and per output token, >= 0.
+    """
+
+    input: float
+    output: float
+
+    def of(self, usage: Usage) -> float:
+        """USD for a usage."""
+        return self.input * usage.input_tokens + self.output * usage.output_tokens
+
+
+def known_price(spelling: str) -> Price | None:
+    """Look the price of a model up in ``genai-prices``; None if nobody knows it.
+
+    Examples
+    --------
+    >>> known_price("fake/?pmf=1")
+    Price(input=0.0, output=0.0)
+    """
+    service, _, name = spelling.partition("/")
+    if service in {"fake", "local", "gguf", "ollama", "vllm"}:
+        return Price(0.0, 0.0)
+    from genai_prices import Usage as PricedUsage
+    from genai_prices import calc_price
+
+    try:
+        million = 1_000_000
+        bought = calc_price(PricedUsage(input_tokens=million, output_tokens=0), model_ref=name, provider_id=service)
+        sold = calc_price(PricedUsage(input_tokens=0, output_tokens=million), model_ref=name, provider_id=service)
+    except LookupError:
+        return None
+    return Price(float(bought.total_price) / million, float(sold.total_price) / million)
+
+
+def estimated_tokens(text: str) -> int:
+    """Estimate the tokens of a text: UTF-8 bytes / 4, one per character for CJK.
+
+    Examples
+    --------
+    >>> estimated_tokens("What is the capital of France?"), estimated_tokens("日本の首都")
+    (8, 5)
+    """
+    wide = sum(1 for character in text if "\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3")
+    rest = len(text.encode("utf-8", "replace")) - 3 * wide
+    return wide + (rest + 3) // 4
+
+
+def prompt_tokens(messages: tuple[Message, ...]) -> int:
+    """Estimate the tokens of a prompt, with four for each message's frame."""
+    return sum(estimated_tokens(message.content) + 4 for message in messages)
+
+
+class Budget:
+    """Hard caps on money and tokens.
+
+    Parameters
+    ----------
+    max_cost : float or None
+        USD; needs a known price.
+    max_tokens : int or None
+        Input and output tokens together.
+    spent_cost, spent_tokens : float, int
+        What earlier invocations spent on the same run.
+
+    Examples
+    --------
+    >>> budget = Budget(max_tokens=100)
+    >>> budget.cost is None
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        spent_cost: float = 0.0,
+        spent_tokens: int = 0,
+    ) -> None:
+        self.max_cost = max_cost
+        self.max_tokens = max_tokens
+        self._cost = spent_cost
+        self._tokens = spent_tokens
+        self._reserved_cost = 0.0
+        self._reserved_tokens = 0
+
+    @property
+    def cost(self) -> float | None:
+        """USD spent, if money is capped."""
+        return self._cost if self.max_cost is not None else None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spent."""
+        return self._tokens
+
+    def reserve(self, request: Request, price: Price | None) -> tuple[float, int]:
+        """Set the most a request can cost aside.
+
+        Raises
+        ------
+        BudgetError
+            It could pass a cap.
+        """
+        asked, answered = prompt_tokens(request.messages), request.n * request.decoding.max_tokens
+        tokens = asked + answered
+        cost = 0.0 if price is None else price.input * asked + price.output * answered
+        if self.max_tokens is not None and self._tokens + self._reserved_tokens + tokens > self.max_tokens:
+            raise BudgetError(
+                f"the cap of {self.max_tokens:,} tokens is reached: {self._tokens:,} are spent and the next call may "
+                f"take {tokens:,}"
+            )
+        if self.max_cost is not None and self._cost + self._reserved_cost + cost > self.max_cost:
+            raise BudgetError(
+                f"the cap of ${self.max_cost:g} is reached: ${self._cost:.4f} are spent and the next call may cost "
+                f"${cost:.4f}"
+            )
+        self._reserved_cost += cost
+        self._reserved_tokens += tokens
+        return cost, tokens
+
+    def settle(self, reserved: tuple[float, int], cost: float | None, tokens: int | None) -> None:
+        """Replace a reservation by what the call did cost; what is unknown counts as reserved."""
+        self._reserved_cost -= reserved[0]
+        self._reserved_tokens -= reserved[1]
+        self._cost += reserved[0] if cost is None else cost
+        self._tokens += reserved[1] if tokens is None else tokens

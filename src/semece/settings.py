@@ -1,0 +1,180 @@
+"""Everything a run is told, and what of it a run file may not change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from semece.calls import Patience
+from semece.errors import SemeceError
+from semece.models import Decoding
+from semece.opening import default_judge
+from semece.prompts import ResponsePrompt, response_prompt
+
+if TYPE_CHECKING:
+    from semece.datasets import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a run is told.
+
+    Parameters
+    ----------
+    model, dataset : str
+        Spellings.
+    n : int
+        Responses per question.
+    limit, sample, ids
+        Which questions: the first so many, so many at random, exactly these; None means all.
+    seed : int
+        Of the responses (and of `sample`).
+    judge, partition_judge, grade_judge : str or None
+        Spellings; the first sets both stages. None: ``rules`` for models that run here.
+    judge_prompt : str
+        Which texts instruct a judge that is a model.
+    grade_classes : {'all', 'mode'}
+        Which classes are graded.
+    not_attempted : {'incorrect', 'exclude'}
+        What a non-answer counts as.
+    min_responses : int or None
+        Least usable responses of a question that enters the metrics; None: half of n, at least 2.
+    prompt : str or None
+        Text of the user's own prompt.
+    elicit : {'percent', 'none'}
+        Whether a confidence is asked for.
+    temperature, top_p, max_tokens, reasoning_effort
+        Decoding; max_tokens None means 1024, and 40 for the embedded model.
+    base_url, timeout, concurrency, patience
+        How the calls are made.
+    max_cost, max_total_tokens : float or None, int or None
+        Hard caps, USD and tokens.
+    retry_failed : bool
+        Ask again for what was delivered without a usable answer.
+    """
+
+    model: str
+    dataset: str
+    n: int = 50
+    limit: int | None = None
+    sample: int | None = None
+    ids: tuple[str, ...] | None = None
+    seed: int = 0
+    judge: str | None = None
+    partition_judge: str | None = None
+    grade_judge: str | None = None
+    judge_prompt: str = "default"
+    grade_classes: str = "all"
+    not_attempted: str = "incorrect"
+    min_responses: int | None = None
+    prompt: str | None = None
+    elicit: str = "percent"
+    temperature: float | None = 1.0
+    top_p: float | None = 1.0
+    max_tokens: int | None = None
+    reasoning_effort: str | None = None
+    base_url: str | None = None
+    timeout: float = 600.0
+    concurrency: int = 32
+    patience: Patience = field(default_factory=Patience)
+    max_cost: float | None = None
+    max_total_tokens: int | None = None
+    retry_failed: bool = False
+
+    @property
+    def embedded(self) -> bool:
+        """Whether the model continues text instead of chatting."""
+        return self.model.partition("/")[0] in {"local", "gguf"}
+
+    @property
+    def decoding(self) -> Decoding:
+        """The options of every response, with the grammar of the prompt."""
+        tokens = self.max_tokens or (40 if self.embedded else 1024)
+        grammar = self.response_prompt.grammar
+        return Decoding(self.temperature, self.top_p, tokens, self.reasoning_effort, grammar)
+
+    @property
+    def response_prompt(self) -> ResponsePrompt:
+        """The prompt of every response."""
+        style = "completion" if self.embedded else "chat"
+        return response_prompt(self.elicit, style=style, text=self.prompt)  # type: ignore[arg-type]
+
+    def judges(self) -> tuple[str, str]:
+        """Spell the judges of the two stages.
+
+        Raises
+        ------
+        SemeceError
+            None is named and the model does not run here.
+        """
+        fallback = self.judge
+        if fallback is None and (self.partition_judge is None or self.grade_judge is None):
+            fallback = default_judge(self.model)
+        return self.partition_judge or str(fallback), self.grade_judge or str(fallback)
+
+    def identity(self, dataset: Dataset) -> dict[str, Any]:
+        """List what a run file may not change under its answers."""
+        return {
+            "model": self.model,
+            "dataset": dataset.name,
+            "dataset content": dataset.hash,
+            "prompt": self.response_prompt.hash,
+            "elicitation": self.elicit,
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "max tokens": self.decoding.max_tokens,
+            "reasoning effort": self.reasoning_effort,
+            "seed": self.seed,
+        }
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse settings that cannot be meant.
+
+    Raises
+    ------
+    SemeceError
+        Naming the option, its rule and its value.
+    """
+    rules = (
+        ("n", settings.n >= 1, "at least 1", settings.n),
+        ("concurrency", settings.concurrency >= 1, "at least 1", settings.concurrency),
+        ("limit", settings.limit is None or settings.limit >= 1, "at least 1", settings.limit),
+        ("sample", settings.sample is None or settings.sample >= 1, "at least 1", settings.sample),
+        ("temperature", settings.temperature is None or settings.temperature >= 0, "at least 0", settings.temperature),
+        ("top-p", settings.top_p is None or 0 < settings.top_p <= 1, "above 0 and at most 1", settings.top_p),
+        ("max-tokens", settings.max_tokens is None or settings.max_tokens >= 1, "at least 1", settings.max_tokens),
+        ("timeout", settings.timeout > 0, "above 0", settings.timeout),
+        ("elicit", settings.elicit in {"percent", "none"}, "percent or none", settings.elicit),
+        ("grade-classes", settings.grade_classes in {"all", "mode"}, "all or mode", settings.grade_classes),
+        (
+            "not-attempted",
+            settings.not_attempted in {"incorrect", "exclude"},
+            "incorrect or exclude",
+            settings.not_attempted,
+        ),
+        (
+            "min-responses",
+            settings.min_responses is None or settings.min_responses >= 2,
+            "at least 2",
+            settings.min_responses,
+        ),
+    )
+    for name, holds, rule, value in rules:
+        if not holds:
+            raise SemeceError(f"{name} must be {rule}; got {value}")
+
+
+def default_path(settings: Settings) -> Path:
+    """Name the run file after dataset and model.
+
+    Examples
+    --------
+    >>> str(default_path(Settings("openai/gpt-4o", "starter")))
+    'runs/starter--openai-gpt-4o.db'
+    """
+    named, _, path = settings.dataset.rpartition("=")
+    dataset = named or Path(path).stem
+    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in f"{dataset}--{settings.model}")
+    return Path("runs") / f"{safe}.db"

@@ -1,0 +1,390 @@
+"""The run file: one model x one dataset x one way of asking, in one SQLite file.
+
+What is paid for is stored raw, one row per reply; what is derived is recomputed. ``Store(":memory:")`` has the same
+behaviour without a file. One writer (guarded by a lock beside the file), any number of readers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from semece.canonical import canonical, digest
+from semece.errors import StoreError
+from semece.records import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+FORMAT_VERSION = 1
+APPLICATION_ID = 0x53454D45
+FINAL = frozenset({"content_filter", "truncated", "refusal"})
+TRANSIENT = frozenset({"rate_limited", "timeout", "connection", "server", "broken_body", "unparseable"})
+DELIVERED = frozenset({"ok"}) | FINAL
+
+_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE questions (
+  id TEXT PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, refs TEXT NOT NULL, metadata TEXT NOT NULL);
+CREATE TABLE requests (hash BLOB PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE replies (
+  id INTEGER PRIMARY KEY, key BLOB NOT NULL, stage TEXT NOT NULL, question_id TEXT NOT NULL, position INTEGER NOT NULL,
+  judge TEXT, request BLOB, text TEXT NOT NULL, raw TEXT NOT NULL, finish_reason TEXT, status TEXT NOT NULL,
+  superseded INTEGER NOT NULL DEFAULT 0, call TEXT, input_tokens INTEGER, output_tokens INTEGER, cost REAL,
+  latency REAL, provider_id TEXT, time REAL NOT NULL);
+CREATE UNIQUE INDEX delivered ON replies (key)
+  WHERE superseded = 0 AND status IN ('ok', 'content_filter', 'truncated', 'refusal');
+CREATE INDEX place ON replies (stage, question_id, position);
+CREATE TABLE batches (
+  id TEXT PRIMARY KEY, status TEXT NOT NULL, provider_id TEXT, body TEXT NOT NULL, time REAL NOT NULL);
+CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, class TEXT NOT NULL, text TEXT NOT NULL);
+"""
+_COLUMNS = (
+    "key, stage, question_id, position, judge, request, text, raw, finish_reason, status, call, "
+    "input_tokens, output_tokens, cost, latency, provider_id, time"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """One row of ``replies``: what came back for one slot, delivered or not.
+
+    Parameters
+    ----------
+    key : bytes
+        SHA-256 of what was asked and for which slot; unique among delivered rows.
+    stage : {'respond', 'partition', 'grade'}
+        The stage.
+    question_id, index : str, int
+        The slot.
+    status : str
+        ``ok``, a final status (:data:`FINAL`) or a transient one (:data:`TRANSIENT`).
+    text, raw : str
+        The text, and the choice as the provider sent it.
+    request : bytes or None
+        Key of ``requests``.
+    call : str or None
+        The call it came with; usage and cost stand on the first row of a call.
+    """
+
+    key: bytes
+    stage: str
+    question_id: str
+    index: int
+    status: str
+    text: str = ""
+    raw: str = ""
+    judge: str | None = None
+    request: bytes | None = None
+    finish_reason: str | None = None
+    call: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    latency: float | None = None
+    provider_id: str | None = None
+    time: float = 0.0
+
+    @property
+    def delivered(self) -> bool:
+        """Whether something came back that was paid for."""
+        return self.status in DELIVERED
+
+
+class Store:
+    """A run file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or ``':memory:'``.
+    write : bool
+        Open for writing: takes the lock, creates the file if it is absent.
+
+    Raises
+    ------
+    StoreError
+        The file is missing, foreign, newer, truncated, read-only or being written by another process.
+
+    Examples
+    --------
+    >>> with Store(":memory:", write=True) as store:
+    ...     store.set_meta("seed", 0)
+    ...     store.meta("seed")
+    0
+    """
+
+    def __init__(self, path: str | Path, *, write: bool = False) -> None:
+        self.path = str(path)
+        self.write = write
+        self._lock: Any = None
+        self._pending: list[StoredReply] = []
+        memory = self.path == ":memory:"
+        if write and not memory:
+            self._take_lock()
+        try:
+            self._connection = self._connect(memory=memory)
+        except BaseException:
+            self._release_lock()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _take_lock(self) -> None:
+        from filelock import FileLock, Timeout
+
+        Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self.path + ".lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            self._lock = None
+            message = f"{self.path} is being written by another process; wait for it, or choose another file with -o"
+            raise StoreError(message) from None
+        except OSError as error:
+            self._lock = None
+            raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from None
+
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _connect(self, *, memory: bool) -> sqlite3.Connection:
+        if memory:
+            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+            _create(connection)
+            return connection
+        file = Path(self.path)
+        if self.write and not file.exists():
+            self._create_file(file)
+        _check_header(file)
+        mode = "rw" if self.write else "ro"
+        try:
+            connection = sqlite3.connect(
+                f"{file.absolute().as_uri()}?mode={mode}",
+                uri=True,
+                isolation_level=None,
+                timeout=30,
+                check_same_thread=False,
+            )
+            _check_format(connection, self.path)
+            if self.write:
+                self._prepare_writing(connection, file)
+        except sqlite3.Error as error:
+            raise StoreError(_explain(self.path, error)) from None
+        return connection
+
+    def _create_file(self, file: Path) -> None:
+        """Build the empty run file aside, then rename: a kill leaves either nothing or a whole file."""
+        fresh = file.with_name(f"{file.name}.new")
+        try:
+            fresh.unlink(missing_ok=True)
+            connection = sqlite3.connect(fresh, isolation_level=None)
+            _create(connection)
+            connection.close()
+            os.replace(fresh, file)  # noqa: PTH105 - the atomic rename is the point
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(_explain(self.path, error)) from None
+
+    def _prepare_writing(self, connection: sqlite3.Connection, file: Path) -> None:
+        if not os.access(file, os.W_OK):
+            raise StoreError(f"{self.path} is read-only; make it writable, or choose another file with -o")
+        mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        connection.execute("PRAGMA synchronous=FULL")
+        self.journal_mode = str(mode)
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("COMMIT")
+
+    def close(self) -> None:
+        """Write what is pending, fold the write-ahead log into the file, give back the lock."""
+        try:
+            if self.write:
+                self.flush()
+                if self.path != ":memory:":
+                    with contextlib.suppress(sqlite3.Error):  # a reader may be at work: the log then stays
+                        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                        self._connection.execute("PRAGMA journal_mode=DELETE")
+        finally:
+            self._connection.close()
+            self._release_lock()
+
+    def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(_explain(self.path, error)) from None
+
+    def meta(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
+        """Read a named value (JSON)."""
+        rows = self._execute("SELECT value FROM meta WHERE name = ?", (name,))
+        return json.loads(rows[0][0]) if rows else default
+
+    def set_meta(self, name: str, value: object) -> None:
+        """Write a named value (JSON)."""
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, canonical(value)))
+
+    def add_questions(self, questions: Iterable[tuple[int, Question]]) -> None:
+        """Add questions with their position in the dataset; those already there stay as they are."""
+        rows = [
+            (q.id, position, q.text, canonical(q.references), canonical(dict(q.metadata))) for position, q in questions
+        ]
+        with self._transaction():
+            self._connection.executemany("INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?)", rows)
+
+    def questions(self, ids: Iterable[str] | None = None) -> Iterator[Question]:
+        """Questions in the dataset's order; only those in `ids` if given."""
+        wanted = None if ids is None else set(ids)
+        for row in self._execute("SELECT id, text, refs, metadata FROM questions ORDER BY position"):
+            if wanted is None or row[0] in wanted:
+                yield Question(row[0], row[1], tuple(json.loads(row[2])), json.loads(row[3]))
+
+    def add_request(self, body: Mapping[str, Any]) -> bytes:
+        """Store the text of a request once; return its hash."""
+        key = digest(body)
+        self._execute("INSERT OR IGNORE INTO requests VALUES (?, ?)", (key, canonical(body)))
+        return key
+
+    def request(self, key: bytes) -> dict[str, Any]:
+        """Look up the stored request under `key`."""
+        rows = self._execute("SELECT body FROM requests WHERE hash = ?", (key,))
+        return dict(json.loads(rows[0][0])) if rows else {}
+
+    def append(self, rows: Iterable[StoredReply]) -> None:
+        """Queue replies; :meth:`flush` commits them. The first delivered reply of a key stands."""
+        now = time.time()
+        self._pending.extend(row if row.time else replace(row, time=now) for row in rows)
+
+    def flush(self) -> None:
+        """Commit what is queued. On an error nothing of it is written and it stays queued."""
+        if not self._pending:
+            return
+        sql = f"INSERT OR IGNORE INTO replies ({_COLUMNS}) VALUES ({','.join('?' * 17)})"  # noqa: S608 - constants
+        with self._transaction():
+            self._connection.executemany(sql, [_row(reply) for reply in self._pending])
+        self._pending.clear()
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise StoreError(_explain(self.path, error)) from None
+
+    def replies(self, stage: str, question_id: str) -> list[StoredReply]:
+        """All replies of one question in one stage that still stand, by index, oldest first."""
+        sql = (
+            f"SELECT {_COLUMNS} FROM replies WHERE stage = ? AND question_id = ? AND superseded = 0 "  # noqa: S608
+            "ORDER BY position, id"
+        )
+        return [_reply(row) for row in self._execute(sql, (stage, question_id))]
+
+    def supersede(self, keys: Iterable[bytes]) -> None:
+        """Set delivered rows without a usable answer aside, so that their slots may be asked again."""
+        with self._transaction():
+            sql = "UPDATE replies SET superseded = 1 WHERE key = ? AND status <> 'ok' AND superseded = 0"
+            self._connection.executemany(sql, [(key,) for key in keys])
+
+    def demote(self, key: bytes) -> None:
+        """Mark a delivered judge reply that today's parser refuses as unparseable."""
+        self._execute("UPDATE replies SET status = 'unparseable' WHERE key = ? AND status = 'ok'", (key,))
+
+    def count(self, stage: str) -> dict[str, int]:
+        """How many rows of a stage have each status."""
+        sql = "SELECT status, count(*) FROM replies WHERE stage = ? AND superseded = 0 GROUP BY status"
+        return dict(self._execute(sql, (stage,)))
+
+    def spent(self) -> dict[str, tuple[int, int, float | None]]:
+        """Per stage: input tokens, output tokens, cost in USD (None if no price is known)."""
+        sql = (
+            "SELECT stage, total(input_tokens), total(output_tokens), sum(cost), "
+            "count(input_tokens), count(cost) FROM replies GROUP BY stage"
+        )
+        rows = self._execute(sql)
+        return {r[0]: (int(r[1]), int(r[2]), r[3] if r[5] == r[4] and r[5] else None) for r in rows}
+
+    def add_event(self, name: str, text: str) -> None:
+        """Record what the run noticed, without bodies."""
+        self._execute("INSERT INTO events (time, class, text) VALUES (?, ?, ?)", (time.time(), name, text))
+
+    def events(self) -> list[tuple[str, str]]:
+        """Read (class, text) of every event, oldest first."""
+        return self._execute("SELECT class, text FROM events ORDER BY id")
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+
+
+def _row(r: StoredReply) -> tuple[Any, ...]:
+    return (
+        r.key, r.stage, r.question_id, r.index, r.judge, r.request, _storable(r.text), _storable(r.raw),
+        r.finish_reason, r.status, r.call, r.input_tokens, r.output_tokens, r.cost, r.latency, r.provider_id, r.time,
+    )  # fmt: skip
+
+
+def _storable(text: str) -> str:
+    """Lone surrogates cannot be stored as UTF-8; they become their escapes."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _reply(row: tuple[Any, ...]) -> StoredReply:
+    key, stage, question_id, index, judge, request, text, raw, finish_reason, status, *rest = row
+    return StoredReply(
+        key, stage, question_id, index, status, text, raw, judge, request, finish_reason, *rest
+    )  # fmt: skip
+
+
+def _check_header(file: Path) -> None:
+    if not file.exists():
+        raise StoreError(f"{file} does not exist; 'semece run' makes run files")
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(16)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error.strerror or error}") from None
+    if head != b"SQLite format 3\x00":
+        raise StoreError(f"{file} is not a semece run file; nothing in it was changed")
+
+
+def _check_format(connection: sqlite3.Connection, path: str) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreError(f"{path} is a database of another program, not a semece run file; nothing in it was changed")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > FORMAT_VERSION:
+        raise StoreError(
+            f"{path} has format {version}, this semece reads up to {FORMAT_VERSION}: 'pip install -U semece'"
+        )
+    connection.execute("SELECT count(*) FROM meta").fetchone()
+
+
+def _explain(path: str, error: Exception) -> str:
+    text = str(error)
+    if "full" in text:
+        return f"no space left to write {path}; what was stored before is intact: free some space and run again"
+    if "readonly" in text or "read-only" in text:
+        return f"{path} is read-only; make it writable, or choose another file with -o"
+    if "malformed" in text or "not a database" in text:
+        return f"{path} is damaged or truncated ({text}); nothing in it was changed"
+    if "locked" in text:
+        return f"{path} is being written by another process; wait for it, or choose another file with -o"
+    return f"{path}: {text}"

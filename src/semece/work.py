@@ -1,0 +1,246 @@
+"""Doing what is missing of a run: respond, then let the judges partition and grade."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from semece.budget import Budget, known_price
+from semece.calls import Caller, Pace, in_parallel
+from semece.datasets import Dataset, open_dataset
+from semece.errors import ParseError, SemeceError, StoreError
+from semece.judges.llm import LLMJudge
+from semece.opening import open_judge, open_model
+from semece.pipeline import (
+    Asking,
+    Missing,
+    grade,
+    missing_slots,
+    partition,
+    read_reply,
+    read_responses,
+    respond,
+)
+from semece.settings import Settings, check_settings
+from semece.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from semece.models import Model
+    from semece.pipeline import Judge, Progress
+    from semece.records import Question
+
+
+def check_identity(store: Store, identity: dict[str, Any]) -> None:
+    """Fix the identity of a new run file; refuse another one on an old file.
+
+    Raises
+    ------
+    StoreError
+        A field differs.
+    """
+    known = store.meta("identity")
+    if known is None:
+        store.set_meta("identity", identity)
+        return
+    for name, value in identity.items():
+        if known.get(name) != value:
+            raise StoreError(
+                f"{store.path} was made with {name} {_short(known.get(name))}, not {_short(value)}; give the same "
+                f"value, or write to another file with -o"
+            )
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return f"{text[:12]}..." if len(text) > 60 else text
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What ``execute`` leaves.
+
+    Parameters
+    ----------
+    path : str
+        The run file.
+    missing : int
+        Replies of the view that are still missing, judges' included.
+    """
+
+    path: str
+    missing: int
+
+
+async def execute(
+    settings: Settings,
+    path: str | Path,
+    *,
+    dataset: Dataset | None = None,
+    model: Model | None = None,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Do what is missing of a run: respond, partition, grade.
+
+    Parameters
+    ----------
+    settings : Settings
+        What to do.
+    path : str or Path
+        The run file; made if absent.
+    dataset, model : Dataset, Model, optional
+        Instead of those that `settings` spell.
+    progress : callable, optional
+        Called with (stage, steps done): ``('respond', 8)``; first with a negative number for the steps of a stage.
+
+    Returns
+    -------
+    Outcome
+        With what is still missing: run again for it.
+
+    Raises
+    ------
+    SemeceError
+        Something a person must change; what was delivered is stored.
+    """
+    check_settings(settings)
+    data = dataset or open_dataset(settings.dataset)
+    judges = [open_judge(name, prompt=settings.judge_prompt) for name in settings.judges()]
+    chosen = data.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
+    references = {q.text: q.references[0] for _, q in chosen if q.references}
+    with Store(path, write=True) as store:
+        check_identity(store, settings.identity(data))
+        store.add_questions(chosen)
+        store.set_meta("view", _view(settings, [q.id for _, q in chosen]))
+        store.set_meta("prompt", settings.prompt)
+        questions = [q for _, q in chosen]
+        work = Work(store, settings, questions, references, progress or _silent)
+        await work.respond(model)
+        await work.judge(*judges)
+        return Outcome(str(path), work.missing)
+
+
+def _silent(stage: str, steps: int) -> None:
+    del stage, steps
+
+
+def _view(settings: Settings, ids: list[str]) -> dict[str, Any]:
+    partition_judge, grade_judge = settings.judges()
+    return {
+        "ids": ids,
+        "n": settings.n,
+        "partition_judge": partition_judge,
+        "grade_judge": grade_judge,
+        "judge_prompt": settings.judge_prompt,
+        "grade_classes": settings.grade_classes,
+        "not_attempted": settings.not_attempted,
+        "min_responses": settings.min_responses,
+    }
+
+
+class Work:
+    """The stages of one invocation on one open store."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        questions: list[Question],
+        references: dict[str, str],
+        progress: Progress,
+    ) -> None:
+        self.store, self.settings, self.questions = store, settings, questions
+        self.references, self.progress = references, progress
+        self.asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
+        spent = store.spent().values()
+        self.budget = Budget(
+            max_cost=settings.max_cost,
+            max_tokens=settings.max_total_tokens,
+            spent_cost=sum(cost or 0.0 for _, _, cost in spent),
+            spent_tokens=sum(asked + answered for asked, answered, _ in spent),
+        )
+        self.missing = 0
+
+    def _caller(self, model: Model) -> Caller:
+        settings, price = self.settings, known_price(model.name)
+        if settings.max_cost is not None and price is None:
+            raise SemeceError(
+                f"the price of {model.name} is not known, so a budget in USD cannot be kept; cap tokens with "
+                "--max-total-tokens"
+            )
+        width = min(settings.concurrency, getattr(model, "max_concurrency", settings.concurrency))
+        return Caller(model, self.store, pace=Pace(width), patience=settings.patience, budget=self.budget, price=price)
+
+    def _open(self, spelling: str) -> Model:
+        settings = self.settings
+        base_url = settings.base_url if spelling == settings.model else None
+        return open_model(spelling, base_url=base_url, timeout=settings.timeout, references=self.references)
+
+    async def respond(self, model: Model | None) -> None:
+        """Draw what is missing; opens no model if nothing is."""
+        settings = self.settings
+        todo = [q for q in self.questions if self._count_missing(q)]
+        self.progress("respond", -settings.n * len(self.questions))
+        self.progress("respond", settings.n * len(self.questions) - sum(self._count_missing(q) for q in todo))
+        if not todo:
+            return
+        owned = model is None
+        model = model or self._open(settings.model)
+        try:
+            caller = self._caller(model)
+            await respond(
+                self.store,
+                self.asking,
+                todo,
+                settings.n,
+                caller,
+                retry_failed=settings.retry_failed,
+                progress=self.progress,
+            )
+        finally:
+            if owned:
+                await model.aclose()
+        self.missing += sum(self._count_missing(q, final=True) for q in todo)
+
+    def _count_missing(self, question: Question, *, final: bool = False) -> int:
+        retry = self.settings.retry_failed and not final
+        return sum(map(len, missing_slots(self.store, self.asking, question, self.settings.n, retry_failed=retry)))
+
+    async def judge(self, partition_judge: Judge, grade_judge: Judge) -> None:
+        """Partition and grade, where a judge has to be asked; rules need no work before they are read."""
+        models: dict[str, Caller] = {}
+        try:
+            for judge in (partition_judge, grade_judge):
+                if isinstance(judge, LLMJudge) and judge.model not in models:
+                    models[judge.model] = self._caller(self._open(judge.model))
+            if models:
+                self.progress("judge", -len(self.questions))
+                width = max(caller.pace.concurrency for caller in models.values())
+                jobs = (partial(self._judge_one, q, partition_judge, grade_judge, models) for q in self.questions)
+                await in_parallel(jobs, width)
+        finally:
+            for caller in models.values():
+                await caller.model.aclose()
+
+    async def _judge_one(
+        self, question: Question, partition_judge: Judge, grade_judge: Judge, models: dict[str, Caller]
+    ) -> None:
+        def caller_of(judge: Judge) -> Caller | None:
+            return models.get(judge.model) if isinstance(judge, LLMJudge) else None
+
+        replies = self.store.replies("respond", question.id)
+        responses, _ = read_responses(replies, self.settings.n, partial(read_reply, self.asking.prompt))
+        try:
+            if any(response.usable for response in responses):
+                classes = await partition(self.store, partition_judge, question, responses, caller_of(partition_judge))
+                which = self.settings.grade_classes
+                grades = await grade(
+                    self.store, grade_judge, question, classes, which=which, caller=caller_of(grade_judge)
+                )
+                wanted = len(classes.representatives) if which == "all" else 1
+                self.missing += max(0, wanted - len(grades)) if question.references else 0
+        except (ParseError, Missing):
+            self.missing += 1
+        self.progress("judge", 1)
