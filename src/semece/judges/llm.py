@@ -225,8 +225,8 @@ def _calls(shown: Sequence[int], classes: _Classes) -> Iterator[list[int]]:
         start += room
         block = CHUNK - len(fresh)
         for at in range(0, max(len(known), 1), max(block, 1)):
-            strings = known[at : at + block] + _standing(fresh, classes)
-            if len(strings) > 1:
+            strings = known[at : at + block] + _not_among(known, _standing(fresh, classes), classes)
+            if len(strings) > max(len(known[at : at + block]), 1):
                 yield strings
         known = _standing(known + fresh, classes)
 
@@ -239,17 +239,32 @@ def _standing(strings: Sequence[int], classes: _Classes) -> list[int]:
     return list(first.values())
 
 
+def _not_among(known: Sequence[int], strings: Sequence[int], classes: _Classes) -> list[int]:
+    """Keep the strings that are in no known class."""
+    roots = {classes.root(i) for i in known}
+    return [i for i in strings if classes.root(i) not in roots]
+
+
 def _messages(text: str, data: str) -> tuple[Message, ...]:
     """Instructions apart from data."""
     return Message("system", load_text(text)), Message("user", data)
 
 
-_HIDDEN = re.compile(r"[\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f]")
+# What is invisible, turns the direction, or may open a turn of a chat template (<|im_start|>, </s>, [INST]).
+_ESCAPED = re.compile(
+    r"[\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\U000e0000-\U000e007f<]"
+    r"|\[(?=/?[A-Z_]+\])"
+)
 
 
 def _json(value: object) -> str:
-    """Write JSON with readable letters, but with characters escaped that are invisible or turn the direction."""
-    return _HIDDEN.sub(lambda m: json.dumps(m[0])[1:-1], json.dumps(value, ensure_ascii=False))
+    """Write JSON with readable letters, but with characters escaped that could hide something or end the data."""
+    return _ESCAPED.sub(lambda found: _escape(found[0]), json.dumps(value, ensure_ascii=False))
+
+
+def _escape(character: str) -> str:
+    r"""Write a character as JSON's ``\uXXXX``."""
+    return f"\\u{ord(character):04x}" if ord(character) < 128 else json.dumps(character)[1:-1]
 
 
 def _clipped(answer: str, length: int) -> str:

@@ -206,8 +206,8 @@ def read_response(text: str, labels: Labels | None = None, *, continues_answer: 
     r"""Read a response.
 
     What was thought aloud is not read. Confidence lines are taken out first. The last answer line wins; the answer
-    goes on to the next confidence line or to the end. Without an answer line the last 200 characters are taken.
-    Markdown and LaTeX around the answer are stripped. If several confidences belong to the answer and differ, it has
+    goes on to the next confidence line or to the end. Without an answer line the last 200 characters are taken: of what
+    comes before the confidence if one was stated, since explanations follow it, else of the whole text. Markdown and LaTeX around the answer are stripped. If several confidences belong to the answer and differ, it has
     none.
 
     Parameters
@@ -238,19 +238,26 @@ def read_response(text: str, labels: Labels | None = None, *, continues_answer: 
     parts = list(_parts(body, labels))
     starts = [i for i, part in enumerate(parts) if part.kind == "answer"]
     if starts:
-        answer = unwrap("\n".join(_answer_lines(parts, starts[-1])))
+        answer = unwrap("\n".join(_lines(parts[starts[-1] :])))
         confidence = _confidence(parts, starts[-1], starts[0])
     else:
-        answer = unwrap("\n".join(part.text for part in parts if part.kind == "other"))[-FALLBACK_LENGTH:].strip()
+        answer = unwrap(_unlabelled(parts))[-FALLBACK_LENGTH:].strip()
         confidence = _confidence(parts, None, None)
     if not answer:
         return Reading("", confidence, "non_answer")
     return Reading(answer, confidence, "parsed" if starts else "fallback")
 
 
-def _answer_lines(parts: list[_Part], start: int) -> Iterator[str]:
-    """Give the lines of an answer from its label up to the next confidence."""
-    for part in parts[start:]:
+def _lines(parts: list[_Part]) -> Iterator[str]:
+    """Give the lines up to the next confidence."""
+    for part in parts:
         if part.kind == "confidence":
             return
         yield part.text
+
+
+def _unlabelled(parts: list[_Part]) -> str:
+    """Give what comes before the last confidence that has text before it; without one, all the text."""
+    stated = [-1, *(i for i, part in enumerate(parts) if part.kind == "confidence")]
+    blocks = ["\n".join(_lines(parts[i + 1 :])).strip() for i in stated]
+    return next((block for block in reversed(blocks[:-1]) if block), blocks[-1])
