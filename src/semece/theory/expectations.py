@@ -129,7 +129,7 @@ def multinomial_table(pi: NDArray[np.float64], n: int, *, ties: Ties = "uniform"
     occurs = pi > 0
     weights = [_poisson_weights(n * float(p), n) for p in pi[occurs]]
     n_points = circle_points(n, sum(len(w) - 1 for w in weights), n)
-    table = selection_table(weights, n, ties=ties, n_points=n_points)
+    table = np.maximum(selection_table(weights, n, ties=ties, n_points=n_points), 0.0)
     out[occurs, : table.shape[1]] = table / table.sum()
     return out
 
