@@ -1,4 +1,4 @@
-"""Attacks on what reads judges' replies and responses, and on what is put to a judge; the cases are in attacks.jsonl."""
+"""Attacks on the readers of replies and responses, and on what is put to a judge; the cases are in attacks.jsonl."""
 
 import asyncio
 import json
@@ -21,13 +21,13 @@ def of_kind(kind):
 
 
 def reply(attack):
-    """The reply, which a long case gives as pieces and how often each is repeated."""
+    """Give the reply; a long one is kept as pieces and how often each is repeated."""
     given = attack["reply"]
     return given if isinstance(given, str) else "".join(piece * times for piece, times in given)
 
 
 def asked(procedure):
-    """The messages a judge's procedure puts to its model, which answers with a valid reply."""
+    """Give the messages that a judge's procedure puts to its model, which answers with a valid reply."""
     seen = []
 
     async def ask(messages, *, schema, read, index):

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from semece.records import Verdict
 
 
-
 class GivenJudge:
     """Labels and grades that a file brought; the run file holds them as they came."""
 

@@ -6,14 +6,14 @@ the same procedure that asked can be run again later on what is stored, at no co
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from semece.canonical import digest
 from semece.models import Message
-from semece.prompts import digest, load_text
+from semece.prompts import load_text
 from semece.prompts.replies import (
     GRADE_SCHEMA,
     PARTITION_SCHEMA,
@@ -99,7 +99,7 @@ class LLMJudge:
     def prompt_hash(self) -> str:
         """Sha256 over the two texts and everything else that shapes the messages."""
         texts = load_text(f"partition-{self.prompt}-v1"), load_text(f"grade-{self.prompt}-v1")
-        return digest(*texts, PARTITION_SCHEMA, GRADE_SCHEMA, CHUNK, CLIP)
+        return digest([*texts, PARTITION_SCHEMA, GRADE_SCHEMA, CHUNK, CLIP]).hex()
 
     @property
     def id(self) -> str:
@@ -175,8 +175,7 @@ class LLMJudge:
 
     def _place(self, question: Question, answer: str) -> bytes:
         """Give the sort key of an answer: random, but the same wherever it stood."""
-        key = json.dumps([self.seed, self.order, question.id, answer])
-        return hashlib.sha256(key.encode()).digest()
+        return digest([self.seed, self.order, question.id, answer])
 
     def _partition_messages(self, question: Question, strings: Sequence[str]) -> tuple[Message, ...]:
         """Give the messages of one call: the answers one a line, numbered from 1."""

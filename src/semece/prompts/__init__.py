@@ -6,13 +6,12 @@ text and its options, so that a run file says what was asked.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
+from semece.canonical import digest
 from semece.errors import ParseError
 from semece.models import Message
 from semece.prompts.responses import Labels, Reading, read_response
@@ -20,7 +19,7 @@ from semece.prompts.responses import Labels, Reading, read_response
 if TYPE_CHECKING:
     from semece.records import Question
 
-__all__ = ["Elicit", "Labels", "Reading", "ResponsePrompt", "Style", "digest", "load_text", "response_prompt"]
+__all__ = ["Elicit", "Labels", "Reading", "ResponsePrompt", "Style", "load_text", "response_prompt"]
 
 Elicit = Literal["percent", "none"]
 """What is asked for beside the answer: a confidence in percent, or nothing."""
@@ -48,18 +47,6 @@ def load_text(name: str) -> str:
     True
     """
     return resources.files(__package__).joinpath(f"{name}.txt").read_text(encoding="utf-8").rstrip("\n")
-
-
-def digest(*parts: object) -> str:
-    """Sha256 of the canonical JSON of the parts, in hexadecimal.
-
-    Examples
-    --------
-    >>> digest("a", {"b": 1, "c": 2}) == digest("a", {"c": 2, "b": 1})
-    True
-    """
-    text = json.dumps(parts, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +79,7 @@ class ResponsePrompt:
 
         The code of the reader is not part of it: a better reader reads the responses that are there.
         """
-        return digest(self.text, self.style, self.labels.answer, self.labels.confidence, self.grammar)
+        return digest([self.text, self.style, self.labels.answer, self.labels.confidence, self.grammar]).hex()
 
     @property
     def continues_answer(self) -> bool:

@@ -207,8 +207,8 @@ def read_response(text: str, labels: Labels | None = None, *, continues_answer: 
 
     What was thought aloud is not read. Confidence lines are taken out first. The last answer line wins; the answer
     goes on to the next confidence line or to the end. Without an answer line the last 200 characters are taken: of what
-    comes before the confidence if one was stated, since explanations follow it, else of the whole text. Markdown and LaTeX around the answer are stripped. If several confidences belong to the answer and differ, it has
-    none.
+    comes before the confidence if one was stated, since explanations follow it, else of the whole text. Markdown and
+    LaTeX around the answer are stripped. If several confidences belong to the answer and differ, it has none.
 
     Parameters
     ----------
