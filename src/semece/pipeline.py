@@ -66,6 +66,10 @@ class Asking:
     decoding: Decoding
     seed: int = 0
 
+    def keys(self, question: Question) -> Keys:
+        """Keys of the responses to a question."""
+        return Keys("respond", question.id, self.model, self.prompt.messages(question), self.decoding)
+
 
 class Keys:
     """The keys of one question's slots: SHA-256 of canonical JSON of what is asked, and the index.
@@ -81,9 +85,14 @@ class Keys:
     def __init__(
         self, stage: str, question_id: str, asked: str, messages: tuple[Message, ...], decoding: Decoding
     ) -> None:
-        self.body = {"messages": [asdict(message) for message in messages], "decoding": asdict(decoding)}
+        self.body = {"asked": asked, "messages": list(map(asdict, messages)), "decoding": asdict(decoding)}
         parts = [stage, question_id, asked, self.body["messages"], self.body["decoding"]]
         self._prefix = hashlib.sha256(canonical(parts)[:-1].encode("utf-8", "surrogatepass"))
+
+    @property
+    def request(self) -> bytes:
+        """Hash of what is asked, whatever the slot."""
+        return digest(self.body)
 
     def __getitem__(self, index: int) -> bytes:
         key = self._prefix.copy()
@@ -102,22 +111,18 @@ def seed_base(seed: int, question_id: str) -> int:
     return int.from_bytes(digest([seed, question_id])[:4], "big") >> 2
 
 
-def missing_slots(
-    store: Store, asking: Asking, question: Question, n: int, *, retry_failed: bool = False
-) -> list[list[Slot]]:
+def missing_slots(store: Store, asking: Asking, question: Question, n: int) -> list[list[Slot]]:
     """List the slots of one question that hold no delivered reply, in runs of consecutive indices."""
-    keys = Keys("respond", question.id, asking.model, asking.prompt.messages(question), asking.decoding)
-    there = [reply for reply in store.replies("respond", question.id) if reply.delivered]
-    if retry_failed and (failed := [reply.key for reply in there if reply.status in FINAL]):
-        store.supersede(failed)
-        there = [reply for reply in there if reply.status not in FINAL]
-    delivered = {reply.key for reply in there}
+    keys = asking.keys(question)
+    delivered = {reply.key for reply in store.replies("respond", question.id) if reply.delivered}
     wanted = [index for index in range(n) if keys[index] not in delivered]
-    if not wanted:
-        return []
-    request = store.add_request({"model": asking.model, **keys.body})
     runs = groupby(enumerate(wanted), key=lambda pair: pair[1] - pair[0])
-    return [[Slot(keys[i], "respond", question.id, i, None, request) for _, i in run] for _, run in runs]
+    return [[Slot(keys[i], "respond", question.id, i, None, keys.request) for _, i in run] for _, run in runs]
+
+
+def set_failed_aside(store: Store, question_id: str) -> None:
+    """Make room to ask again where a delivered reply held no usable answer."""
+    store.supersede([reply.key for reply in store.replies("respond", question_id) if reply.status in FINAL])
 
 
 async def respond(
@@ -127,7 +132,6 @@ async def respond(
     n: int,
     caller: Caller,
     *,
-    retry_failed: bool = False,
     progress: Progress | None = None,
 ) -> None:
     """Draw the responses that are missing.
@@ -144,8 +148,6 @@ async def respond(
         How many each.
     caller : Caller
         Who asks.
-    retry_failed : bool
-        Ask again for what was delivered without a usable answer.
     progress : callable or None
         Called with ('respond', replies delivered).
 
@@ -156,6 +158,7 @@ async def respond(
     """
 
     async def fill(question: Question, slots: Sequence[Slot]) -> None:
+        store.add_request(asking.keys(question).body)
         seed = seed_base(asking.seed, question.id) + slots[0].index
         rows = await caller.deliver(Request(asking.prompt.messages(question), asking.decoding, seed=seed), slots)
         if progress:
@@ -163,7 +166,7 @@ async def respond(
 
     def jobs() -> Iterator[Callable[[], Awaitable[None]]]:
         for question in questions:
-            for run in missing_slots(store, asking, question, n, retry_failed=retry_failed):
+            for run in missing_slots(store, asking, question, n):
                 size = caller.model.max_choices
                 for start in range(0, len(run), size):
                     yield partial(fill, question, run[start : start + size])
@@ -256,7 +259,7 @@ class Ask:
     ) -> T:
         if self.caller is None:
             raise Missing
-        request = self.store.add_request({"judge": self.judge.id, **keys.body})
+        request = self.store.add_request(keys.body)
         slot = Slot(keys[index], self.stage, self.question_id, index, self.judge.id, request)
         fault, asked = "", messages
         for _ in range(2):

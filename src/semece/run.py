@@ -1,4 +1,4 @@
-"""A run, read: its numbers, its questions, what failed; and ``evaluate``, which makes one and reads it."""
+"""A run, read: its numbers, its questions, what failed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from semece.pipeline import (
     read_reply,
     read_responses,
 )
-from semece.records import Estimate
+from semece.records import Estimate, Question
 from semece.samples import read_sample
 from semece.settings import Settings
 from semece.store import Store
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.records import Grade, Partition, Question, Response, Verdict
+    from semece.records import Grade, Partition, Response, Verdict
     from semece.store import StoredReply
 
 R = TypeVar("R")

@@ -14,6 +14,7 @@ from semece.prompts import ResponsePrompt, response_prompt
 
 if TYPE_CHECKING:
     from semece.datasets import Dataset
+    from semece.records import Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,10 @@ class Settings:
         if fallback is None and (self.partition_judge is None or self.grade_judge is None):
             fallback = default_judge(self.model)
         return self.partition_judge or str(fallback), self.grade_judge or str(fallback)
+
+    def choose(self, dataset: Dataset) -> list[tuple[int, Question]]:
+        """Select the questions, with their positions."""
+        return dataset.select(limit=self.limit, sample=self.sample, ids=self.ids, seed=self.seed)
 
     def identity(self, dataset: Dataset) -> dict[str, Any]:
         """List what a run file may not change under its answers."""

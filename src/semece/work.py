@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,13 @@ from semece.pipeline import (
     read_reply,
     read_responses,
     respond,
+    set_failed_aside,
 )
 from semece.settings import Settings, check_settings
 from semece.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from semece.models import Model
@@ -76,7 +79,7 @@ class Outcome:
 
 async def execute(
     settings: Settings,
-    path: str | Path,
+    path: str | Path | Store,
     *,
     dataset: Dataset | None = None,
     model: Model | None = None,
@@ -88,8 +91,8 @@ async def execute(
     ----------
     settings : Settings
         What to do.
-    path : str or Path
-        The run file; made if absent.
+    path : str, Path or Store
+        The run file, made if absent; or a store open for writing, which stays open.
     dataset, model : Dataset, Model, optional
         Instead of those that `settings` spell.
     progress : callable, optional
@@ -108,18 +111,29 @@ async def execute(
     check_settings(settings)
     data = dataset or open_dataset(settings.dataset)
     judges = [open_judge(name, prompt=settings.judge_prompt) for name in settings.judges()]
-    chosen = data.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
-    references = {q.text: q.references[0] for _, q in chosen if q.references}
-    with Store(path, write=True) as store:
+    chosen = settings.choose(data)
+    if not chosen:
+        raise SemeceError(f"no question of {data.name} is selected")
+    with _opened(path) as store:
         check_identity(store, settings.identity(data))
         store.add_questions(chosen)
-        store.set_meta("view", _view(settings, [q.id for _, q in chosen]))
         store.set_meta("prompt", settings.prompt)
-        questions = [q for _, q in chosen]
-        work = Work(store, settings, questions, references, progress or _silent)
+        store.set_meta("view", _view(settings, [q.id for _, q in chosen]))
+        work = Work(store, settings, [q for _, q in chosen], progress or _silent)
         await work.respond(model)
         await work.judge(*judges)
-        return Outcome(str(path), work.missing)
+        return Outcome(store.path, work.missing)
+
+
+@contextmanager
+def _opened(path: str | Path | Store) -> Iterator[Store]:
+    """Open a run file for writing; a store that is open already stays so."""
+    if isinstance(path, Store):
+        yield path
+        path.flush()
+    else:
+        with Store(path, write=True) as store:
+            yield store
 
 
 def _silent(stage: str, steps: int) -> None:
@@ -148,11 +162,9 @@ class Work:
         store: Store,
         settings: Settings,
         questions: list[Question],
-        references: dict[str, str],
         progress: Progress,
     ) -> None:
-        self.store, self.settings, self.questions = store, settings, questions
-        self.references, self.progress = references, progress
+        self.store, self.settings, self.questions, self.progress = store, settings, questions, progress
         self.asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
         spent = store.spent().values()
         self.budget = Budget(
@@ -175,12 +187,16 @@ class Work:
 
     def _open(self, spelling: str) -> Model:
         settings = self.settings
+        references = {q.text: q.references[0] for q in self.questions if q.references}
         base_url = settings.base_url if spelling == settings.model else None
-        return open_model(spelling, base_url=base_url, timeout=settings.timeout, references=self.references)
+        return open_model(spelling, base_url=base_url, timeout=settings.timeout, references=references)
 
     async def respond(self, model: Model | None) -> None:
         """Draw what is missing; opens no model if nothing is."""
         settings = self.settings
+        if settings.retry_failed:
+            for question in self.questions:
+                set_failed_aside(self.store, question.id)
         todo = [q for q in self.questions if self._count_missing(q)]
         self.progress("respond", -settings.n * len(self.questions))
         self.progress("respond", settings.n * len(self.questions) - sum(self._count_missing(q) for q in todo))
@@ -190,23 +206,14 @@ class Work:
         model = model or self._open(settings.model)
         try:
             caller = self._caller(model)
-            await respond(
-                self.store,
-                self.asking,
-                todo,
-                settings.n,
-                caller,
-                retry_failed=settings.retry_failed,
-                progress=self.progress,
-            )
+            await respond(self.store, self.asking, todo, settings.n, caller, progress=self.progress)
         finally:
             if owned:
                 await model.aclose()
-        self.missing += sum(self._count_missing(q, final=True) for q in todo)
+        self.missing += sum(self._count_missing(q) for q in todo)
 
-    def _count_missing(self, question: Question, *, final: bool = False) -> int:
-        retry = self.settings.retry_failed and not final
-        return sum(map(len, missing_slots(self.store, self.asking, question, self.settings.n, retry_failed=retry)))
+    def _count_missing(self, question: Question) -> int:
+        return sum(map(len, missing_slots(self.store, self.asking, question, self.settings.n)))
 
     async def judge(self, partition_judge: Judge, grade_judge: Judge) -> None:
         """Partition and grade, where a judge has to be asked; rules need no work before they are read."""

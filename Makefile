@@ -1,0 +1,54 @@
+# 'make demo' and 'make test' do all set-up themselves; 'uv' is used if it is there, else 'venv' and 'pip'.
+PYTHON ?= python3
+BIN := .venv/bin
+.PHONY: demo check test bench lock clean
+
+# $(call install,demo) makes .venv and installs requirements/demo.txt, with hashes, and the package.
+define install
+@if [ ! -e .venv/.$(1) ] || [ requirements/$(1).txt -nt .venv/.$(1) ] || [ pyproject.toml -nt .venv/.$(1) ]; then \
+  set -e; \
+  if command -v uv >/dev/null 2>&1; then \
+    [ -e $(BIN)/python ] || uv venv --quiet --python $(PYTHON) .venv; \
+    uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/$(1).txt; \
+    uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
+  else \
+    [ -e $(BIN)/python ] || $(PYTHON) -m venv .venv; \
+    $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/$(1).txt; \
+    $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .; \
+  fi; \
+  touch .venv/.$(1); \
+fi
+endef
+
+demo:
+	$(call install,demo)
+	@$(BIN)/semece fetch-model >/dev/null
+	@$(BIN)/semece run --model local/smollm2 --dataset starter
+	@$(BIN)/semece report runs/starter--local-smollm2.db -o report.html
+
+check:
+	$(call install,test)
+	@$(BIN)/ruff format --check src tests benchmarks docs
+	@$(BIN)/ruff check src tests benchmarks docs
+	@$(BIN)/mypy
+	@$(BIN)/pytest -q -n 2 -m "not slow and not browser and not weights"
+
+test:
+	$(call install,test)
+	@$(BIN)/semece fetch-model >/dev/null
+	@$(BIN)/ruff format --check src tests benchmarks docs
+	@$(BIN)/ruff check src tests benchmarks docs
+	@$(BIN)/mypy
+	@$(BIN)/pytest -q -n 2
+
+bench:
+	$(call install,test)
+	@$(BIN)/semece fetch-model >/dev/null
+	@$(BIN)/python -m benchmarks
+
+lock:
+	@uv lock --quiet
+	@requirements/export.sh
+
+clean:
+	@rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,68 @@
+"""The command line: parse, call one function, print.
+
+Exit codes: 0 done; 1 wrong input, refused key or failed check; 2 what the parser rejects; 3 incomplete or stopped by a
+cap (the same command continues); 130 and 143 after Ctrl-C and SIGTERM.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
+
+import typer
+
+from semece.cli import catalogue, reading, running
+
+app = typer.Typer(
+    name="semece",
+    help="Does this language model know when it is wrong? Calibration for open-ended questions, from samples alone.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (running, reading, catalogue):
+    for name, command in module.COMMANDS.items():
+        app.command(name)(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"semece {version('semece')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
+    verbose: bool = typer.Option(False, "--verbose", "-v", help="Show events on stderr."),
+) -> None:
+    """Apply what holds for every command."""
+    del version
+    if verbose:
+        import logging
+
+        logging.basicConfig(format="%(message)s", stream=sys.stderr)
+        logging.getLogger("semece").setLevel(logging.INFO)
+
+
+def main() -> NoReturn:
+    """Run the command line; turn what semece raises on purpose into one line on stderr."""
+    from semece.errors import BudgetError, SemeceError
+
+    try:
+        app()
+    except BudgetError as error:
+        code = _say(str(error), 3)
+    except SemeceError as error:
+        code = _say(str(error), 1)
+    else:
+        code = 0
+    sys.exit(code)
+
+
+def _say(sentence: str, code: int) -> int:
+    typer.echo(f"semece: {sentence}", err=True)
+    return code

@@ -1,0 +1,215 @@
+"""The body of ``semece run``: settings, signals, progress, and what is printed first and last."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import signal
+import sys
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from semece.errors import BudgetError, ParseError, SemeceError
+from semece.settings import Settings, default_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semece.pipeline import Progress
+    from semece.work import Outcome
+
+STAGES = {"respond": "responses", "judge": "judged"}
+
+
+def run_command(given: dict[str, Any]) -> None:
+    """Run from the command line's options."""
+    options = merge(given, read_config(given.pop("config")), chosen_options(given.pop("context")))
+    load_keys(options.pop("env_file"))
+    output, quiet, dry = options.pop("output"), options.pop("quiet"), options.pop("dry_run")
+    settings = settings_from(options)
+    path = output or default_path(settings)
+    if dry:
+        from semece.planning import plan, plan_text
+
+        typer.echo(plan_text(plan(settings, path)))
+        return
+    typer.echo(str(path), err=True)
+    outcome, code = carry_out(settings, path, quiet=quiet)
+    report(path, outcome, code)
+
+
+def report(path: Path, outcome: Outcome | None, code: int) -> None:
+    """Print the summary if there is one, the path, and how to go on if something is missing."""
+    from semece.cli.reading import print_summary
+
+    again = f"run it again to continue: {shlex.join(['semece', *sys.argv[1:]])}"
+    if outcome is None:
+        typer.echo(f"stopped; what was delivered is stored in {path}; {again}", err=True)
+        raise typer.Exit(code)
+    print_summary([path])
+    typer.echo(f"\n{path}")
+    if outcome.missing or code:
+        typer.echo(f"semece: {outcome.missing:,} replies are missing; {again}", err=True)
+        raise typer.Exit(code or 3)
+
+
+def chosen_options(context: typer.Context) -> set[str]:
+    """Name the options that the command line gave, not their defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+
+
+def read_config(path: Path | None) -> dict[str, Any]:
+    """Read ``[run]`` of a TOML file.
+
+    Raises
+    ------
+    ParseError
+        It is not TOML, or a table is unknown.
+    """
+    if path is None:
+        return {}
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ParseError(f"{path} is not TOML: {error}") from None
+    if unknown := set(tables) - {"run"}:
+        raise ParseError(f"{path}: expected a table [run]; got [{min(unknown)}]")
+    return {name.replace("-", "_"): value for name, value in tables.get("run", {}).items()}
+
+
+def merge(given: dict[str, Any], config: Mapping[str, Any], chosen: set[str]) -> dict[str, Any]:
+    """Let the file's values stand where the command line says nothing.
+
+    Raises
+    ------
+    ParseError
+        A name in the file is no option.
+    """
+    for name, value in config.items():
+        if name not in given:
+            raise ParseError(f"[run] has no option {name!r}; the options are those of 'semece run --help'")
+        if name not in chosen:
+            given[name] = Path(value) if name in {"output", "ids", "prompt", "env_file"} else value
+    return given
+
+
+def settings_from(options: dict[str, Any]) -> Settings:
+    """Make settings of options.
+
+    Raises
+    ------
+    SemeceError
+        Model or dataset is missing, or a file cannot be read.
+    """
+    for name, example in (("model", "local/smollm2"), ("dataset", "starter")):
+        if not options[name]:
+            raise SemeceError(f"name a {name} with --{name}, for example --{name} {example}")
+    ids, prompt = options.pop("ids"), options.pop("prompt")
+    options["ids"] = None if ids is None else tuple(line.strip() for line in _read(ids).splitlines() if line.strip())
+    options["prompt"] = None if prompt is None else _read(prompt)
+    options["max_cost"] = options.pop("budget")
+    names = {field.name for field in fields(Settings)}
+    return Settings(**{name: value for name, value in options.items() if name in names})
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ParseError(f"{path} cannot be read: {error}") from None
+
+
+def load_keys(path: Path | None) -> None:
+    """Put the keys of a file into the environment; the environment wins.
+
+    Raises
+    ------
+    ParseError
+        The file is not there.
+    """
+    if path is None:
+        return
+    from dotenv import load_dotenv
+
+    if not path.is_file():
+        raise ParseError(f"{path} does not exist; --env-file names a file with lines NAME=value")
+    load_dotenv(path)
+
+
+def carry_out(settings: Settings, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
+    """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
+    try:
+        with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
+            return asyncio.run(until_signal(settings, path, progress))
+    except BudgetError as error:
+        typer.echo(f"semece: {error}", err=True)
+        from semece.work import Outcome
+
+        return Outcome(str(path), 0), 3
+
+
+async def until_signal(settings: Settings, path: Path, progress: Progress) -> tuple[Outcome | None, int]:
+    """Run; on SIGINT or SIGTERM let go of the calls in flight and store what is in hand."""
+    from semece.work import execute
+
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    codes: list[int] = []
+
+    def stop(code: int) -> None:
+        if task is not None and not codes:
+            codes.append(code)
+            task.cancel()
+
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        loop.add_signal_handler(number, stop, code)
+    try:
+        return await execute(settings, path, progress=progress), 0
+    except asyncio.CancelledError:
+        if not codes:
+            raise
+        return None, codes[0]
+
+
+class progress_bars:  # noqa: N801 - used like a function
+    """Bars on stderr: stage, count, rate, time left. A context manager that gives the progress callback."""
+
+    def __init__(self, *, enabled: bool) -> None:
+        self._enabled = enabled
+        self._bars: dict[str, Any] = {}
+
+    def __enter__(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._rich = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=not self._enabled,
+            transient=True,
+        )
+        self._rich.start()
+        return self._advance
+
+    def __exit__(self, *_: object) -> None:
+        self._rich.stop()
+
+    def _advance(self, stage: str, steps: int) -> None:
+        if steps <= 0:
+            if stage not in self._bars:
+                self._bars[stage] = self._rich.add_task(STAGES.get(stage, stage), total=-steps, rate="")
+            return
+        bar = self._bars[stage]
+        self._rich.advance(bar, steps)
+        speed = next(task for task in self._rich.tasks if task.id == bar).speed
+        self._rich.update(bar, rate=f"{speed:.1f}/s" if speed else "")
