@@ -5,13 +5,14 @@ Nothing is computed here but positions. Drawing goes through ``matplotlib.figure
 
 from __future__ import annotations
 
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     import polars as pl
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
     Table: TypeAlias = tuple[ArrayLike, ...] | Mapping[str, ArrayLike] | pl.DataFrame
     """A NamedTuple of columns, a mapping of columns, or a DataFrame."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 COLUMN_WIDTH = 3.35
 """Inches: one column of a two-column paper."""
@@ -69,6 +73,31 @@ STYLE: dict[str, Any] = {
 _FORMATS: dict[str, dict[str, None]] = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}, ".png": {}}
 
 
+def style(changes: Mapping[str, Any] | None = None) -> AbstractContextManager[None]:
+    """Put the settings of our figures in force for a while.
+
+    Parameters
+    ----------
+    changes : mapping, optional
+        Settings that differ, by matplotlib's names.
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> with style({"font.size": 9}):
+    ...     matplotlib.rcParams["font.size"], matplotlib.rcParams["pdf.fonttype"]
+    (9.0, 42)
+    """
+    from matplotlib import rc_context
+
+    settings: Any = STYLE | dict(changes or {})
+    return rc_context(settings)
+
+
 def figure(*, width: float = COLUMN_WIDTH, height: float | None = None, panels: int = 1) -> tuple[Figure, list[Axes]]:
     """Make an empty figure with axes side by side.
 
@@ -91,7 +120,7 @@ def figure(*, width: float = COLUMN_WIDTH, height: float | None = None, panels: 
     """
     from matplotlib.figure import Figure
 
-    with _style():
+    with style():
         fig = Figure(figsize=(width, height or width / panels), layout="constrained")
         return fig, [fig.add_subplot(1, panels, i + 1) for i in range(panels)]
 
@@ -128,11 +157,23 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 200) -> Path:
     path = Path(path)
     if path.suffix.lower() not in _FORMATS:
         raise ValueError(f"a figure is written as .pdf, .svg or .png; got {str(path)!r}")
-    with _style():
+    with style():
         fig.savefig(path, dpi=dpi, metadata=_FORMATS[path.suffix.lower()])
     return path
 
 
+def _styled(plot: Callable[P, R]) -> Callable[P, R]:
+    """Draw in our settings, whoever made the axes."""
+
+    @wraps(plot)
+    def draw(*args: P.args, **kwargs: P.kwargs) -> R:
+        with style():
+            return plot(*args, **kwargs)
+
+    return draw
+
+
+@_styled
 def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "sem1", title: str = "") -> Axes:
     """Draw accuracy against confidence per bin, with intervals and the number of questions.
 
@@ -190,7 +231,7 @@ def _counts(
         strip.text((left + right) / 2, number, f"{number:g}", ha="center", va="bottom", size=6, color=MUTED)
     strip.set(xlim=(0, 1), ylim=(0, (count.max() if count.size else 1) * 1.6), xticks=[], yticks=[])
     strip.spines[:].set_visible(False)
-    strip.set_title(title, pad=3, size=STYLE["axes.titlesize"])
+    strip.set_title(title, pad=3)
 
 
 def _axes(ax: Axes | None) -> Axes:
@@ -202,11 +243,3 @@ def _column(table: Table, name: str) -> NDArray[np.float64]:
     """Read a column of a NamedTuple, a mapping or a DataFrame; null becomes nan."""
     column: Any = getattr(table, name) if isinstance(table, tuple) else table[name]
     return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=np.float64)
-
-
-def _style() -> AbstractContextManager[None]:
-    """Put the settings in force for a while."""
-    from matplotlib import rc_context
-
-    settings: Any = STYLE
-    return rc_context(settings)

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from semece.run import Run
 
 __all__ = [
+    "NOTE",
+    "excluded_text",
     "gap_interval",
     "headline",
+    "implication",
     "judge_text",
     "plural",
     "render",
@@ -38,8 +41,10 @@ __all__ = [
 
 REASONS: dict[str, str] = {
     "incomplete": "incomplete",
-    "too_few": "too few usable answers",
+    "too_few": "with too few usable answers",
+    "unpartitioned": "without classes",
     "ungraded": "ungraded",
+    "not_attempted": "not attempted",
 }
 """Why a question enters no metric, in words."""
 
@@ -53,6 +58,12 @@ ESTIMATORS: tuple[str, ...] = ("ver", "sem1", "sem2")
 
 FEW = 10
 """Below so many questions nothing is said about calibration."""
+
+NOTE = (
+    "Brackets are 95 % intervals. Correctness is that of the largest class of all answers (pooled pairing) "
+    "unless a column says split."
+)
+"""Goes under a headline table."""
 
 _CONFIDENCE = {"ver": "verbalized", "sem1": "sem1", "sem2": "sem2", "sem2_split": "sem2"}
 
@@ -106,7 +117,7 @@ def summary_row(
     Returns
     -------
     dict
-        ``run``, ``judge``, ``n``; ``questions`` that enter and the excluded by reason; ``accuracy``; for each of
+        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; for each of
         ``ver``, ``sem1``, ``sem2`` (pooled pairing) and ``sem2_split`` (split pairing): ``_questions``, ``_ece``,
         ``_confidence`` (mean) and ``_gap`` (mean confidence - accuracy); the share of each regime; ``unusable`` and
         ``missing`` responses. Accuracy, ECE and gap have ``_low`` and ``_high``. Null where no question has the number.
@@ -124,7 +135,7 @@ def summary_row(
     import polars as pl
 
     entering = estimates.filter(pl.col("status") == "complete")
-    excluded = {reason: int((estimates["status"] == reason).sum()) for reason in REASONS}
+    excluded = _count_excluded(estimates["status"])
     row: dict[str, Any] = {"run": run, "judge": judge_text(judges), "n": n, "questions": entering.height, **excluded}
     row |= _accuracy(entering)
     for name, confidence in _CONFIDENCE.items():
@@ -133,6 +144,15 @@ def summary_row(
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     unusable = sum(counts.get(status, 0) for status in UNUSABLE)
     return row | {"unusable": unusable, "missing": counts.get("missing", 0)}
+
+
+def _count_excluded(status: pl.Series) -> dict[str, int]:
+    """Count the questions that do not enter, by reason; a reason without a name here is an error."""
+    unknown = set(status) - {"complete", *REASONS}
+    if unknown:
+        msg = f"status must be complete or one of {', '.join(REASONS)}; got {min(unknown)!r}"
+        raise ValueError(msg)
+    return {reason: int((status == reason).sum()) for reason in REASONS}
 
 
 def judge_text(judges: tuple[str, str]) -> str:
@@ -161,7 +181,7 @@ def _calibration(entering: pl.DataFrame, confidence: str, correct: str, *, name:
     from semece.inference import ece_interval
 
     rows = entering.select(confidence, correct).drop_nulls()
-    c, a = (rows[column].cast(float).to_numpy() for column in (confidence, correct))
+    c, a = (np.round(rows[column].cast(float).to_numpy(), 12) for column in (confidence, correct))  # 1 + 2e-16 is 1
     keys = [f"{name}_{part}{end}" for part in ("ece", "gap") for end in ("", "_low", "_high")]
     values = (*ece_interval(c, a), *gap_interval(c, a)) if c.size else (None,) * 6
     mean = float(c.mean()) if c.size else None
@@ -233,7 +253,7 @@ def verdict(row: Mapping[str, Any]) -> str:
     'Sem1-ECE 0.21, 95 % interval 0.15 to 0.28, 24 questions).'
     """
     if not row["questions"] or row["sem1_ece"] is None:
-        return f"Nothing can be said: no question enters ({_excluded(row) or 'none was selected'})."
+        return f"Nothing can be said: no question enters ({excluded_text(row) or 'none was selected'})."
     numbers = (
         f"it is {_percent(row['sem1_confidence'])} sure on average and right {_percent(row['accuracy'])} of the time "
         f"(Sem1-ECE {row['sem1_ece']:.2f}, 95 % interval {row['sem1_ece_low']:.2f} to {row['sem1_ece_high']:.2f}, "
@@ -258,9 +278,39 @@ def _finding(row: Mapping[str, Any]) -> str:
     return "Cannot tell, perfect calibration lies inside the interval"
 
 
-def _excluded(row: Mapping[str, Any]) -> str:
-    """List the excluded questions by reason; empty if there are none."""
+def excluded_text(row: Mapping[str, Any]) -> str:
+    """List the questions of a summary row that do not enter, by reason; empty if there are none.
+
+    Examples
+    --------
+    >>> excluded_text({"incomplete": 2, "ungraded": 1})
+    '2 incomplete, 1 ungraded'
+    """
     return ", ".join(f"{row[reason]} {text}" for reason, text in REASONS.items() if row.get(reason))
+
+
+def implication(estimates: pl.DataFrame) -> str:
+    """Say which regime dominates a run and what that implies; empty if no question enters.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        ``status``, ``margin``, ``top_two_mass``, ``n_classes``, ``n_responses``, one row per question.
+
+    Returns
+    -------
+    str
+        Plain sentences, from :func:`semece.theory.regime_summary`.
+    """
+    import polars as pl
+
+    from semece.theory import regime_summary
+
+    names = ["margin", "top_two_mass", "n_classes", "n_responses"]
+    rows = estimates.filter(pl.col("status") == "complete").select(names).drop_nulls()
+    if not rows.height:
+        return ""
+    return regime_summary(*(rows[name].to_numpy() for name in names)).text
 
 
 def _percent(share: float) -> str:
@@ -300,7 +350,7 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
 
     rows = summary.to_dicts()
     texts = {
-        "excluded": [_excluded(row) or "none" for row in rows],
+        "excluded": [excluded_text(row) or "none" for row in rows],
         "regimes": [_regimes(row) for row in rows],
         "failures": [_failures(row) for row in rows],
     }
