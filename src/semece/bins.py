@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from semece.rows import check_choice, check_count, check_unit
+from semece.rows import check_choice, check_count, check_unit, sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -57,7 +57,7 @@ class Bins(NamedTuple):
 
     def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sum ``values``, one per row, in each bin; shape (L,)."""
-        return np.bincount(self.place + 1, values, len(self.low) + 1)[1:].astype(np.float64, copy=False)
+        return sums(self.place + 1, values, len(self.low) + 1)[1:]
 
 
 def bin_index(confidence: ArrayLike, *, n_bins: int = 10, closed: Closed = "left") -> NDArray[np.intp]:
@@ -120,19 +120,23 @@ def width_bins(confidence: NDArray[np.float64], n_bins: int, closed: Closed = "l
 def mass_bins(confidence: NDArray[np.float64], weights: NDArray[np.float64], n_bins: int) -> Bins:
     """Bins of about equal weight, in which equal values stay together.
 
-    A distinct value v goes to the bin floor(L (W(c < v) + W(c = v) / 2) / W), so the order of the rows does not
-    matter. Only occupied bins are kept: heavy ties make them fewer than L. ``low`` and ``high`` are the smallest and
-    the largest value in the bin.
+    Equal values stay together and the order of the rows does not matter. Only occupied bins are kept: heavy ties make
+    them fewer than L. ``low`` and ``high`` are the smallest and the largest value in the bin.
     """
     n_bins = check_count("n_bins", n_bins)
     values, place = distinct(confidence)
-    weight = np.bincount(place, weights)
+    index = mass_of_values(sums(place, weights), n_bins)
+    places = np.arange(index[-1] + 1)
+    first = np.searchsorted(index, places, side="left")
+    last = np.searchsorted(index, places, side="right") - 1
+    return Bins(index[place], values[first], values[last])
+
+
+def mass_of_values(weight: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
+    """Bin of each sorted distinct value v: floor(L (W(c < v) + W(c = v) / 2) / W), occupied bins numbered from 0."""
     middle = (np.cumsum(weight) - weight / 2) / weight.sum()
-    bin_of_value = np.minimum((n_bins * middle + EDGE_TOLERANCE).astype(np.intp), n_bins - 1)
-    occupied, bin_of_value = np.unique(bin_of_value, return_inverse=True)
-    first = np.searchsorted(bin_of_value, np.arange(len(occupied)), side="left")
-    last = np.searchsorted(bin_of_value, np.arange(len(occupied)), side="right") - 1
-    return Bins(bin_of_value[place], values[first], values[last])
+    index = np.minimum((n_bins * middle + EDGE_TOLERANCE).astype(np.intp), n_bins - 1)
+    return np.cumsum(np.diff(index, prepend=index[0]) > 0)
 
 
 def distinct(confidence: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:

@@ -7,19 +7,23 @@ accuracy, positive for over-confidence. Edge rules are those of :mod:`semece.bin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
-from semece.bins import Bins, make_bins
-from semece.rows import check_level, check_rows
+from semece.bins import make_bins
+from semece.rows import check_choice, check_level, check_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from semece.bins import Binning, Closed
+    from semece.bins import Binning, Bins, Closed
     from semece.rows import Rows
+
+RmsVariant = Literal["bins", "hle-script"]
+HLE_BIN = 100
+"""Rows of a bin in Humanity's Last Exam's script."""
 
 
 class ReliabilityTable(NamedTuple):
@@ -95,15 +99,165 @@ def ece(
     >>> round(ece([0.9, 0.9, 0.2, 0.2], [1, 0, 0, 0]), 12)
     0.3
     """
-    rows = check_rows(confidence, correct, weights)
+    rows = check_rows(confidence, correct, weights=weights)
     residual = bin_residuals(rows, make_bins(rows, n_bins=n_bins, closed=closed, binning=binning))
     return float(np.abs(residual).sum())
 
 
-def bin_residuals(rows: Rows, bins: Bins) -> NDArray[np.float64]:
-    """Weighted sum of correct - confidence in each bin over the total weight; shape (L,)."""
-    total: float = rows.weights.sum()
-    return bins.total(rows.weights * (rows.correct - rows.confidence)) / total
+def mce(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    n_bins: int = 10,
+    closed: Closed = "left",
+    binning: Binning = "width",
+    weights: ArrayLike | None = None,
+    min_count: float = 1,
+) -> float:
+    r"""Maximum calibration error: the largest absolute gap of a bin.
+
+    .. math:: \max_{l : n_l \ge n_{\min}} |\bar c_l - \bar a_l|
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        In [0, 1]; N >= 1. ``correct`` may be soft.
+    n_bins, closed, binning, weights
+        As in :func:`ece`.
+    min_count : float
+        Bins with fewer rows (less weight) are passed over: one row alone makes a gap of up to 1.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if no bin has ``min_count`` rows.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`ece`.
+
+    Notes
+    -----
+    Source: Naeini et al. (2015).
+
+    Examples
+    --------
+    >>> mce([0.5, 0.5, 1.0], [1, 0, 0]), mce([0.5, 0.5, 1.0], [1, 0, 0], min_count=2)
+    (1.0, 0.0)
+    """
+    rows = check_rows(confidence, correct, weights=weights)
+    weight, gap = _gaps(rows, make_bins(rows, n_bins=n_bins, closed=closed, binning=binning), min_count)
+    return float(np.abs(gap).max()) if len(weight) else float("nan")
+
+
+def rms_ce(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    n_bins: int = 10,
+    closed: Closed = "left",
+    binning: Binning = "width",
+    weights: ArrayLike | None = None,
+    min_count: float = 1,
+    variant: RmsVariant = "bins",
+) -> float:
+    r"""Root mean square calibration error.
+
+    .. math:: \Bigl( \sum_l n_l (\bar c_l - \bar a_l)^2 \Big/ \sum_l n_l \Bigr)^{1/2}
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        In [0, 1]; N >= 1. ``correct`` may be soft.
+    n_bins, closed, binning, weights
+        As in :func:`ece`.
+    min_count : float
+        Bins with fewer rows (less weight) are left out of both sums.
+    variant : {'bins', 'hle-script'}
+        ``"hle-script"`` is what the script of Humanity's Last Exam prints, for comparison with its tables only: bins
+        of 100 rows in order of confidence, **the last bin dropped** but its rows counted in N. An always wrong, fully
+        confident model gets 0.0 below 200 rows. It takes no weights and none of the options of bins.
+
+    Returns
+    -------
+    float
+        In [0, 1]; nan if no bin has ``min_count`` rows.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`ece`; for ``"hle-script"`` also with weights or below 100 rows, where the script fails.
+
+    Notes
+    -----
+    Source: Hendrycks et al. (2019); Phan et al. (2025) for the script.
+
+    Examples
+    --------
+    >>> round(rms_ce([0.9, 0.9, 0.2, 0.2], [1, 0, 0, 0]), 12)
+    0.316227766017
+    """
+    check_choice("variant", variant, ("bins", "hle-script"))
+    rows = check_rows(confidence, correct, weights=weights)
+    if variant == "hle-script":
+        return _hle_script(rows, weighted=weights is not None)
+    weight, gap = _gaps(rows, make_bins(rows, n_bins=n_bins, closed=closed, binning=binning), min_count)
+    return float(np.sqrt(np.average(gap**2, weights=weight))) if len(weight) else float("nan")
+
+
+def debiased_rms_ce(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    n_bins: int = 10,
+    closed: Closed = "left",
+    binning: Binning = "width",
+    weights: ArrayLike | None = None,
+) -> float:
+    r"""Root mean square calibration error without the part that sampling adds.
+
+    .. math::
+       \Bigl( \max\Bigl\{ 0, \sum_l \frac{n_l}{N} \Bigl[ (\bar c_l - \bar a_l)^2
+       - \frac{\sum_{i \in l} (a_i - \bar a_l)^2}{n_l (n_l - 1)} \Bigr] \Bigr\} \Bigr)^{1/2}
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        In [0, 1]; N >= 1. ``correct`` may be soft.
+    n_bins, closed, binning, weights
+        As in :func:`ece`. Bins with one row have no variance and add nothing.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Raises
+    ------
+    ValueError
+        As in :func:`ece`.
+
+    Notes
+    -----
+    Source: Kumar, Liang & Ma (2019), definition 5.1; for binary correctness the variance is
+    :math:`\bar a_l (1 - \bar a_l) / (n_l - 1)`.
+
+    Examples
+    --------
+    >>> round(debiased_rms_ce([0.9] * 4, [1, 0, 0, 0]), 12)
+    0.6
+    """
+    rows = check_rows(confidence, correct, weights=weights)
+    bins = make_bins(rows, n_bins=n_bins, closed=closed, binning=binning)
+    n = bins.total(rows.weights)
+    total = bins.total(rows.weights * rows.correct)
+    squares = bins.total(rows.weights * rows.correct**2)
+    gap = bin_residuals(rows, bins) * rows.weights.sum()
+    enough = n > 1
+    n, total, squares, gap = n[enough], total[enough], squares[enough], gap[enough]
+    excess = gap**2 / n - (squares - total**2 / n) / (n - 1)
+    return float(np.sqrt(max(excess.sum() / rows.weights.sum(), 0.0)))
 
 
 def reliability_table(
@@ -150,7 +304,7 @@ def reliability_table(
     >>> table.count, table.gap
     (array([2, 2]), array([0.2, 0.4]))
     """
-    rows = check_rows(confidence, correct, weights)
+    rows = check_rows(confidence, correct, weights=weights)
     bins = make_bins(rows, n_bins=n_bins, closed=closed, binning=binning)
     check_level(level)
     weight = bins.total(rows.weights)
@@ -160,6 +314,34 @@ def reliability_table(
     low, high = wilson(accuracy, divisor, level)
     count = weight if weights is not None else weight.astype(np.int64)
     return ReliabilityTable(bins.low, bins.high, count, confidences, accuracy, confidences - accuracy, low, high)
+
+
+def bin_residuals(rows: Rows, bins: Bins) -> NDArray[np.float64]:
+    """Weighted sum of correct - confidence in each bin over the total weight; shape (L,)."""
+    total: float = rows.weights.sum()
+    return bins.total(rows.weights * (rows.correct - rows.confidence)) / total
+
+
+def _gaps(rows: Rows, bins: Bins, min_count: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weight and gap of each bin that has some weight and at least ``min_count``."""
+    weight = bins.total(rows.weights)
+    kept = (weight > 0) & (weight >= min_count)
+    gap = bins.total(rows.weights * (rows.confidence - rows.correct))
+    return weight[kept], gap[kept] / weight[kept]
+
+
+def _hle_script(rows: Rows, *, weighted: bool) -> float:
+    """Reproduce the script of Humanity's Last Exam, dropped bin included."""
+    n = len(rows.confidence)
+    if weighted:
+        msg = "weights are not part of variant 'hle-script'; leave them out"
+        raise ValueError(msg)
+    if n < HLE_BIN:
+        msg = f"variant 'hle-script' needs at least {HLE_BIN} rows; got {n}"
+        raise ValueError(msg)
+    kept = np.argsort(rows.confidence)[: (n // HLE_BIN - 1) * HLE_BIN].reshape(-1, HLE_BIN)
+    gap = (rows.confidence[kept] - rows.correct[kept]).mean(axis=1)
+    return float(np.sqrt((gap**2).sum() * HLE_BIN / n))
 
 
 def wilson(

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from semece.bins import width_bins
 from semece.calibration import bin_residuals, wilson
-from semece.rows import check_correct, check_ids, check_level, check_rows, check_weights
+from semece.rows import check_correct, check_level, check_rows, check_weights, sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -149,9 +149,63 @@ def ece_interval(
     >>> [round(end, 2) for end in interval]
     [0.22, 0.15, 0.29]
     """
-    rows = check_rows(confidence, correct, weights)
-    residuals = residual_moments(rows, width_bins(rows.confidence, n_bins, closed), check_ids(ids, len(rows.correct)))
+    rows = check_rows(confidence, correct, weights=weights, ids=ids)
+    residuals = residual_moments(rows, width_bins(rows.confidence, n_bins, closed))
     return residual_interval(residuals, check_level(level), rng)
+
+
+def debiased_ece(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    n_bins: int = 10,
+    closed: Closed = "left",
+    ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    rng: int | np.random.Generator = 0,
+) -> float:
+    r"""ECE with less upward bias.
+
+    The :math:`t T` for which the median of :math:`\sum_l |t r_l + Z_l|` equals T; 0 if T is below the median at
+    :math:`t = 0`.
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        In [0, 1]; N >= 1. ``correct`` may be soft.
+    n_bins, closed
+        As in :func:`semece.calibration.ece`.
+    ids : array_like, shape (N,), optional
+        Question of each row; without them every row is a question.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0.
+    rng : int or Generator
+        Seed of the draws; equal input gives equal output.
+
+    Returns
+    -------
+    float
+        In [0, ECE]. With a single question the ECE itself.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`semece.calibration.ece`.
+
+    Notes
+    -----
+    The bias is reduced, not removed: no unbiased estimator exists.
+
+    Examples
+    --------
+    >>> debiased_ece([0.5] * 100, [1] * 51 + [0] * 49)
+    0.0
+    """
+    rows = check_rows(confidence, correct, weights=weights, ids=ids)
+    residuals = residual_moments(rows, width_bins(rows.confidence, n_bins, closed))
+    if np.isnan(residuals.covariance).any():
+        return float(np.abs(residuals.value).sum())
+    return shrunk(residuals, 0.5, rng)
 
 
 def residual_interval(residuals: Residuals, level: float, rng: int | np.random.Generator = 0) -> Interval:
@@ -166,23 +220,31 @@ def residual_interval(residuals: Residuals, level: float, rng: int | np.random.G
     return Interval(total, shrunk(residuals, 0.5 + level / 2, rng), min(high, 1.0))
 
 
+def rejects_calibration(residuals: Residuals, level: float = 0.95, rng: int | np.random.Generator = 0) -> bool:
+    """Whether the sum of absolute residuals is beyond a quantile of what noise alone gives, unchecked.
+
+    The normal counterpart of :func:`semece.consistency.calibration_test` for soft correctness. False if there is only
+    one question.
+    """
+    return not np.isnan(residuals.covariance).any() and shrunk(residuals, level, rng) > 0
+
+
 def shrunk(residuals: Residuals, quantile: float, rng: int | np.random.Generator = 0) -> float:
     r"""Find :math:`t T` with the smallest t in [0, 1] for which a quantile of sum |t r + Z| is at least T.
 
     The quantile does not fall with t (Anderson's inequality), and for quantiles of at least one half it has reached T
     at t = 1, because :math:`|r + Z| + |r - Z| \ge 2 |r|` and the draws come in pairs Z, -Z.
     """
-    r, covariance = residuals
+    r = residuals.value[:, None]
     total = float(np.abs(r).sum())
-    noise = paired_draws(covariance, rng)
+    noise = paired_draws(residuals.covariance, rng)
 
     def excess(t: float) -> float:
-        sums = np.abs(t * r[:, None] + noise).sum(axis=0)
-        return float(np.quantile(sums, quantile, method="higher")) - total
+        return float(np.quantile(np.abs(t * r + noise).sum(axis=0), quantile, method="higher")) - total
 
-    if excess(0.0) >= 0 or excess(1.0) <= 0:
-        return 0.0 if excess(0.0) >= 0 else total
-    return total * float(brentq(excess, 0.0, 1.0, xtol=1e-6))
+    if excess(0.0) >= 0:
+        return 0.0
+    return total if excess(1.0) <= 0 else total * float(brentq(excess, 0.0, 1.0, xtol=1e-6))
 
 
 def paired_draws(covariance: NDArray[np.float64], rng: int | np.random.Generator = 0) -> NDArray[np.float64]:
@@ -193,35 +255,54 @@ def paired_draws(covariance: NDArray[np.float64], rng: int | np.random.Generator
     return np.concatenate([noise, -noise], axis=1)
 
 
-def residual_moments(rows: Rows, bins: Bins, ids: NDArray[np.intp] | None = None) -> Residuals:
-    """Binned residuals and their covariance over draws of questions.
+def residual_moments(rows: Rows, bins: Bins) -> Residuals:
+    r"""Binned residuals and their covariance over draws of questions, of the occupied bins.
 
     Weighted rows without ids count as that many questions. With ids, rows are summed within a question; the total
     weight then varies too, and the covariance is that of the ratio.
+
+    A bin whose answers are all correct or all wrong shows no variance of its own. It is given that of a share
+    :math:`(m + 1) / (m + 2)` of its m questions, or else a few confident and correct answers would seem to prove
+    perfect calibration.
     """
     r = bin_residuals(rows, bins)
-    covariance = _row_covariance(rows, bins, r) if ids is None else _cluster_covariance(rows, bins, r, ids)
-    occupied = bins.total(rows.weights) > 0
+    covariance, questions, squares = (_row_moments if rows.ids is None else _question_moments)(rows, bins, r)
+    right, wrong = bins.total(rows.weights * (rows.correct > 0)), bins.total(rows.weights * (rows.correct < 1))
+    share = (questions + 1) / (questions + 2)
+    unseen = np.where((right == 0) | (wrong == 0), squares * share * (1 - share), 0.0)
+    covariance = covariance + np.diag(unseen) / rows.weights.sum() ** 2
+    occupied = questions > 0
     return Residuals(r[occupied], covariance[np.ix_(occupied, occupied)])
 
 
-def _row_covariance(rows: Rows, bins: Bins, r: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Covariance of residuals of independent rows."""
+class Moments(NamedTuple):
+    """Covariance of the residuals; per bin the number of questions and the sum of their squared weights."""
+
+    covariance: NDArray[np.float64]
+    questions: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+
+def _row_moments(rows: Rows, bins: Bins, r: NDArray[np.float64]) -> Moments:
+    """Moments where every row is a question (a weight of w: w questions)."""
     total = rows.weights.sum()
-    if total <= 1:
-        return np.full((len(r), len(r)), np.nan)
     squares = bins.total(rows.weights * (rows.correct - rows.confidence) ** 2) / total
-    covariance: NDArray[np.float64] = (np.diag(squares) - np.outer(r, r)) / (total - 1)
-    return covariance
+    free = total - 1 if total > 1 else np.nan
+    weight = bins.total(rows.weights)
+    return Moments((np.diag(squares) - np.outer(r, r)) / free, weight, weight)
 
 
-def _cluster_covariance(rows: Rows, bins: Bins, r: NDArray[np.float64], ids: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Covariance of residuals whose rows are summed by question."""
+def _question_moments(rows: Rows, bins: Bins, r: NDArray[np.float64]) -> Moments:
+    """Moments where rows are summed by question."""
+    ids = rows.ids if rows.ids is not None else np.arange(len(rows.weights))
     n, n_columns = int(ids.max()) + 1, len(r) + 1
-    if n == 1:
-        return np.full((len(r), len(r)), np.nan)
     cell = ids * n_columns + bins.place + 1
-    sums = np.bincount(cell, rows.weights * (rows.correct - rows.confidence), n * n_columns)
-    deviation = sums.reshape(n, n_columns)[:, 1:] - np.outer(np.bincount(ids, rows.weights), r)
-    covariance: NDArray[np.float64] = deviation.T @ deviation / rows.weights.sum() ** 2 * (n / (n - 1))
-    return covariance
+
+    def table(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return sums(cell, values, n * n_columns).reshape(n, n_columns)[:, 1:]
+
+    deviation = table(rows.weights * (rows.correct - rows.confidence)) - np.outer(sums(ids, rows.weights), r)
+    scale = n / (n - 1) if n > 1 else np.nan
+    weight = table(rows.weights)
+    covariance = deviation.T @ deviation / rows.weights.sum() ** 2 * scale
+    return Moments(covariance, (weight > 0).sum(axis=0).astype(np.float64), (weight**2).sum(axis=0))

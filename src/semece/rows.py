@@ -25,25 +25,35 @@ class Rows(NamedTuple):
     confidence, correct : ndarray of float64, shape (N,)
         In [0, 1].
     weights : ndarray of float64, shape (N,)
-        Frequency weights, not negative, not all zero; ones if none were given.
+        Frequency weights > 0; ones if none were given. Rows of weight 0 are gone.
+    ids : ndarray of int, shape (N,), or None
+        Questions, numbered from 0; None where every row is a question.
     """
 
     confidence: NDArray[np.float64]
     correct: NDArray[np.float64]
     weights: NDArray[np.float64]
+    ids: NDArray[np.intp] | None
 
 
 def check_rows(
-    confidence: ArrayLike, correct: ArrayLike, weights: ArrayLike | None = None, *, binary: bool = False
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    ids: ArrayLike | None = None,
+    binary: bool = False,
 ) -> Rows:
-    """Check confidence, correctness and weights.
+    """Check confidence and correctness, weights and question ids.
 
     Parameters
     ----------
     confidence, correct : array_like, shape (N,)
-        Numbers in [0, 1].
+        Numbers in [0, 1]; N >= 1.
     weights : array_like, shape (N,), optional
-        Frequency weights >= 0.
+        Frequency weights >= 0, not all zero. A row of weight 0 is left out.
+    ids : array_like, shape (N,), optional
+        Numbers or strings that name questions.
     binary : bool
         Whether ``correct`` may only hold 0 and 1.
 
@@ -64,7 +74,12 @@ def check_rows(
     c = check_unit("confidence", confidence)
     a = check_correct(correct, binary=binary)
     check_same_length("confidence", c, "correct", a)
-    return Rows(c, a, check_weights(weights, len(c)))
+    questions = check_ids(ids, len(c))
+    if weights is None:
+        return Rows(c, a, np.ones(len(c)), questions)
+    w = check_weights(weights, len(c))
+    kept = w > 0
+    return Rows(c[kept], a[kept], w[kept], None if questions is None else _numbered(questions[kept]))
 
 
 def check_correct(correct: ArrayLike, *, binary: bool = False) -> NDArray[np.float64]:
@@ -129,7 +144,7 @@ def check_ids(ids: ArrayLike | None, n: int) -> NDArray[np.intp] | None:
         raise ValueError(msg)
     if array.dtype == object:
         array = array.astype(str)
-    return np.unique(array, return_inverse=True)[1]
+    return _numbered(array)
 
 
 def check_same_length(name: str, first: NDArray[Any], other: str, second: NDArray[Any]) -> None:
@@ -164,6 +179,16 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         msg = f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}"
         raise ValueError(msg)
+
+
+def sums(place: NDArray[np.intp], values: NDArray[np.float64], n: int = 0) -> NDArray[np.float64]:
+    """Sum values by place, unchecked; at least n places."""
+    return np.bincount(place, values, n).astype(np.float64, copy=False)
+
+
+def _numbered(ids: NDArray[Any]) -> NDArray[np.intp]:
+    """Give distinct ids numbers from 0."""
+    return np.unique(ids, return_inverse=True)[1]
 
 
 def _refuse(rule: str, values: NDArray[np.float64], bad: NDArray[np.bool_], hint: str = "") -> None:
