@@ -35,7 +35,9 @@ def make_view(i, rng, *, n=20, skill=0.5, words=("Paris", "Lyon", "Rome", "Bonn"
     answers = [words[k] if rng.random() < 0.8 else words[k].lower() for k in drawn]
     question = Question(f"q{i}", f"What is the capital of country number {i}?", (words[0], words[0].upper()))
     responses = tuple(
-        Response(question.id, j, f"Answer: {a}", a, None if rng.random() < 0.1 else float(rng.uniform(0.5, 1)), "parsed")
+        Response(
+            question.id, j, f"Answer: {a}", a, None if rng.random() < 0.1 else float(rng.uniform(0.5, 1)), "parsed"
+        )
         for j, a in enumerate(answers)
     )
     partition = Partition(question.id, labels, tuple(words[k] for k in order), "rules/1")
@@ -52,14 +54,12 @@ def with_estimate(view):
 
 def estimates_of(views):
     """The table that a run makes of these views."""
-    names = [f for f in Estimate.__dataclass_fields__]
+    names = list(Estimate.__dataclass_fields__)
     rows = [{name: getattr(view.estimate, name) for name in names} for view in views]
     schema = {name: pl.String if name in {"question_id", "status"} else pl.Float64 for name in names}
     schema |= {"n_responses": pl.Int64, "n_classes": pl.Int64}
     regimes = [
-        None
-        if e.margin is None
-        else str(regime(e.margin, e.top_two_mass, e.n_classes, e.n_responses, design="as-run"))
+        None if e.margin is None else str(regime(e.margin, e.top_two_mass, e.n_classes, e.n_responses, design="as-run"))
         for e in (view.estimate for view in views)
     ]
     return pl.DataFrame(rows, schema=schema).with_columns(
