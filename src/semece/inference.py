@@ -226,7 +226,10 @@ def rejects_calibration(residuals: Residuals, level: float = 0.95, rng: int | np
     The normal counterpart of :func:`semece.consistency.calibration_test` for soft correctness. False if there is only
     one question.
     """
-    return not np.isnan(residuals.covariance).any() and shrunk(residuals, level, rng) > 0
+    if np.isnan(residuals.covariance).any():
+        return False
+    noise = np.abs(paired_draws(residuals.covariance, rng)).sum(axis=0)
+    return bool(np.quantile(noise, level, method="higher") < np.abs(residuals.value).sum())
 
 
 def shrunk(residuals: Residuals, quantile: float, rng: int | np.random.Generator = 0) -> float:
