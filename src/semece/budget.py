@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from semece.errors import BudgetError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from semece.models import Message, Request, Usage
 
 
@@ -33,14 +35,28 @@ class Price:
         return self.input * usage.input_tokens + self.output * usage.output_tokens
 
 
-def known_price(spelling: str) -> Price | None:
-    """Look the price of a model up in ``genai-prices``; None if nobody knows it.
+def known_price(spelling: str, overrides: Mapping[str, Price] | None = None) -> Price | None:
+    """Look the price of a model up: the user's own, what runs here is free, else ``genai-prices``.
+
+    Parameters
+    ----------
+    spelling : str
+        The model.
+    overrides : mapping of str to Price, optional
+        By spelling.
+
+    Returns
+    -------
+    Price or None
+        None if nobody knows it.
 
     Examples
     --------
     >>> known_price("fake/?pmf=1")
     Price(input=0.0, output=0.0)
     """
+    if overrides and spelling in overrides:
+        return overrides[spelling]
     service, _, name = spelling.partition("/")
     if service in {"fake", "local", "gguf", "ollama", "vllm"}:
         return Price(0.0, 0.0)

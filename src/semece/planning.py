@@ -16,7 +16,6 @@ from semece.settings import Settings, check_settings
 from semece.store import Store
 
 if TYPE_CHECKING:
-    from semece.budget import Price
     from semece.records import Question
 
 ANSWER_TOKENS = 60
@@ -121,7 +120,8 @@ def _respond(store: Store, settings: Settings, questions: list[Question], tokens
         calls += requests
         asked += requests * prompt_tokens(asking.prompt.messages(question))
         answers += missing
-    return _stage("respond", settings.model, calls, asked, answers * tokens)
+    cost = _cost(settings, settings.model, asked, answers * tokens)
+    return Stage("respond", settings.model, calls, asked, answers * tokens, cost)
 
 
 def choices_per_request(spelling: str) -> int:
@@ -146,16 +146,17 @@ def _judge(name: str, model: str, settings: Settings, questions: list[Question])
     texts = sum(estimated_tokens(q.text) + sum(map(estimated_tokens, q.references)) for q in questions)
     if name == "partition":
         calls = len(questions)
-        return _stage(name, model, calls, texts + calls * (head + strings * STRING_TOKENS), calls * strings * 3)
-    per_question = CLASSES if settings.grade_classes == "all" else 1
-    calls = len(questions) * per_question
-    return _stage(name, model, calls, texts * per_question + calls * head, calls * 10)
+        asked, answered = texts + calls * (head + strings * STRING_TOKENS), calls * strings * 3
+    else:
+        classes = CLASSES if settings.grade_classes == "all" else 1
+        calls = len(questions) * classes
+        asked, answered = texts * classes + calls * head, calls * 10
+    return Stage(name, model, calls, asked, answered, _cost(settings, model, asked, answered))
 
 
-def _stage(name: str, model: str, calls: int, asked: int, answered: int) -> Stage:
-    price: Price | None = known_price(model)
-    cost = None if price is None else price.input * asked + price.output * answered
-    return Stage(name, model, calls, asked, answered, cost)
+def _cost(settings: Settings, model: str, asked: int, answered: int) -> float | None:
+    price = known_price(model, settings.prices)
+    return None if price is None else price.input * asked + price.output * answered
 
 
 def plan_text(made: Plan) -> str:

@@ -138,8 +138,16 @@ class Run:
 
     @property
     def events(self) -> tuple[str, ...]:
-        """What the run noticed."""
-        return tuple(text for _, text in self._store.events())
+        """What the run noticed, and what a reader notices now."""
+        copies = copies_alarm(self._views, self._store.repeated_provider_ids())
+        noticed = tuple(text for _, text in self._store.events())
+        drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
+        return (*noticed, copies) if copies and drawn else noticed
+
+    @property
+    def failed_calls(self) -> tuple[int, int]:
+        """How many calls delivered nothing, and how many of them may have been paid for."""
+        return self._store.failed_calls()
 
     @property
     def spent(self) -> tuple[float | None, int, int]:
@@ -327,3 +335,30 @@ def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:
         label = next(labels, None) if r.usable else None
         verdict = None if label is None else view.grades.get(label)
         yield (r.question_id, r.index, r.status, r.answer, r.confidence, label, verdict, r.text)
+
+
+def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None:
+    """Notice a cache that serves one answer many times.
+
+    Two signs: request ids of the provider come twice; or the texts of every question, at least five of at least five
+    questions, are identical to the letter although they were drawn at random.
+
+    Parameters
+    ----------
+    views : sequence of QuestionView
+        The questions.
+    repeated_ids : int
+        Calls that came back under the id of an earlier call.
+
+    Returns
+    -------
+    str or None
+        One sentence.
+    """
+    if repeated_ids:
+        return f"{repeated_ids:,} calls came back under the request id of an earlier call: a cache may serve copies"
+    texts = [[r.text for r in view.responses] for view in views]
+    full = [each for each in texts if len(each) >= 5]
+    if len(full) >= 5 and all(len(set(each)) == 1 for each in full):
+        return f"all texts of each of {len(full):,} questions are identical: a cache may serve copies, or the model is that sure"
+    return None

@@ -13,6 +13,9 @@ from semece.opening import default_judge
 from semece.prompts import ResponsePrompt, response_prompt
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semece.budget import Price
     from semece.datasets import Dataset
     from semece.records import Question
 
@@ -51,6 +54,8 @@ class Settings:
         How the calls are made.
     max_cost, max_total_tokens : float or None, int or None
         Hard caps, USD and tokens.
+    prices : mapping of str to Price
+        The user's own prices by model, before the known ones.
     retry_failed : bool
         Ask again for what was delivered without a usable answer.
     """
@@ -81,6 +86,7 @@ class Settings:
     patience: Patience = field(default_factory=Patience)
     max_cost: float | None = None
     max_total_tokens: int | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
     retry_failed: bool = False
 
     @property
@@ -147,6 +153,7 @@ def check_settings(settings: Settings) -> None:
         ("concurrency", settings.concurrency >= 1, "at least 1", settings.concurrency),
         ("limit", settings.limit is None or settings.limit >= 1, "at least 1", settings.limit),
         ("sample", settings.sample is None or settings.sample >= 1, "at least 1", settings.sample),
+        ("attempts", settings.patience.attempts >= 1, "at least 1", settings.patience.attempts),
         ("temperature", settings.temperature is None or settings.temperature >= 0, "at least 0", settings.temperature),
         ("top-p", settings.top_p is None or 0 < settings.top_p <= 1, "above 0 and at most 1", settings.top_p),
         ("max-tokens", settings.max_tokens is None or settings.max_tokens >= 1, "at least 1", settings.max_tokens),

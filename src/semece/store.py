@@ -320,6 +320,20 @@ class Store:
         rows = self._execute(sql)
         return {r[0]: (int(r[1]), int(r[2]), r[3] if r[5] == r[4] and r[5] else None) for r in rows}
 
+    def failed_calls(self) -> tuple[int, int]:
+        """Count calls that delivered nothing, and those of them that may have been paid for."""
+        sql = (
+            "SELECT count(*), coalesce(sum(raw LIKE '%\"maybe_paid\":true%'), 0) FROM replies "
+            "WHERE status IN ('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
+        )
+        failed, paid = self._execute(sql)[0]
+        return int(failed), int(paid)
+
+    def repeated_provider_ids(self) -> int:
+        """Count calls that came back under a request id of an earlier call."""
+        sql = "SELECT count(provider_id) - count(DISTINCT provider_id) FROM replies"
+        return int(self._execute(sql)[0][0])
+
     def add_event(self, name: str, text: str) -> None:
         """Record what the run noticed, without bodies."""
         self._execute("INSERT INTO events (time, class, text) VALUES (?, ?, ?)", (time.time(), name, text))

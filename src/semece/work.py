@@ -176,7 +176,8 @@ class Work:
         self.missing = 0
 
     def _caller(self, model: Model) -> Caller:
-        settings, price = self.settings, known_price(model.name)
+        settings = self.settings
+        price = known_price(model.name, settings.prices)
         if settings.max_cost is not None and price is None:
             raise SemeceError(
                 f"the price of {model.name} is not known, so a budget in USD cannot be kept; cap tokens with "

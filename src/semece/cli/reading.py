@@ -52,6 +52,8 @@ def print_summary(paths: Sequence[Path], *, judge: str | None = None, as_json: b
         for run in opened:
             if text := tables.implication(run.estimates()):
                 typer.echo(f"\n{text}")
+            for line in spent_lines(run):
+                typer.echo(line)
 
 
 def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
@@ -64,6 +66,20 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
     yield f"{run.name}: {tables.verdict(row)}"
     if "rules" in run.judge_names:
         yield "Grouped and graded by rules, not by a model or a person."
+
+
+def spent_lines(run: Run) -> Iterator[str]:
+    """Say what was spent and what the run noticed; nothing for samples that cost nothing."""
+    from semece.report import cost_text
+
+    dollars, asked, answered = run.spent
+    failed, paid = run.failed_calls
+    if asked or answered or failed:
+        yield f"\nSpent {cost_text(dollars, asked, answered)}."
+    if failed:
+        yield f"{failed:,} calls delivered nothing and were repeated; {paid:,} of them may have been paid for."
+    for event in run.events:
+        yield f"Noticed: {event}."
 
 
 def across(table: object) -> str:

@@ -72,12 +72,18 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     concurrency: Annotated[int, _option("--concurrency", help="Calls at once.", panel=CALLS, show_default=True)] = 32,
     timeout: Annotated[float, _option("--timeout", help="Seconds per call.", panel=CALLS, show_default=True)] = 600.0,
     env_file: Annotated[Optional[Path], _option("--env-file", help="A file with keys.", panel=CALLS)] = None,  # noqa: UP045
+    attempts: Annotated[
+        int, _option("--attempts", help="Failures in a row before a call is left.", panel=CALLS, show_default=True)
+    ] = 10,
     retry_failed: Annotated[
         bool, _option("--retry-failed", help="Ask again where a reply held no usable answer.", panel=CALLS)
     ] = False,
     budget: Annotated[Optional[float], _option("--budget", help="Most USD in all.", panel=CAPS)] = None,  # noqa: UP045
     max_total_tokens: Annotated[
         Optional[int], _option("--max-total-tokens", help="Most tokens in all.", panel=CAPS)  # noqa: UP045
+    ] = None,
+    expected_tokens: Annotated[
+        Optional[int], _option("--expected-tokens", help="Per response, for --dry-run.", panel=CAPS)  # noqa: UP045
     ] = None,
     dry_run: Annotated[bool, _option("--dry-run", help="Only say what it would ask and cost.", panel=CAPS)] = False,
     config: Annotated[

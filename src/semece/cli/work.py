@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from semece.calls import Patience
 from semece.errors import BudgetError, ParseError, SemeceError
 from semece.settings import Settings, default_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from semece.budget import Price
     from semece.pipeline import Progress
     from semece.work import Outcome
 
@@ -27,15 +29,18 @@ STAGES = {"respond": "responses", "judge": "judged"}
 
 def run_command(given: dict[str, Any]) -> None:
     """Run from the command line's options."""
-    options = merge(given, read_config(given.pop("config")), chosen_options(given.pop("context")))
+    config, prices = read_config(given.pop("config"))
+    options = merge(given, config, chosen_options(given.pop("context")))
+    options["prices"] = prices
     load_keys(options.pop("env_file"))
     output, quiet, dry = options.pop("output"), options.pop("quiet"), options.pop("dry_run")
+    expected = options.pop("expected_tokens")
     settings = settings_from(options)
     path = output or default_path(settings)
     if dry:
         from semece.planning import plan, plan_text
 
-        typer.echo(plan_text(plan(settings, path)))
+        typer.echo(plan_text(plan(settings, path, expected_tokens=expected)))
         return
     typer.echo(str(path), err=True)
     outcome, code = carry_out(settings, path, quiet=quiet)
@@ -63,8 +68,8 @@ def chosen_options(context: typer.Context) -> set[str]:
     return {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
 
 
-def read_config(path: Path | None) -> dict[str, Any]:
-    """Read ``[run]`` of a TOML file.
+def read_config(path: Path | None) -> tuple[dict[str, Any], dict[str, Price]]:
+    """Read ``[run]`` and ``[prices]`` (USD per million tokens, ``input`` and ``output``) of a TOML file.
 
     Raises
     ------
@@ -72,16 +77,30 @@ def read_config(path: Path | None) -> dict[str, Any]:
         It is not TOML, or a table is unknown.
     """
     if path is None:
-        return {}
+        return {}, {}
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:
         raise ParseError(f"{path} is not TOML: {error}") from None
-    if unknown := set(tables) - {"run"}:
-        raise ParseError(f"{path}: expected a table [run]; got [{min(unknown)}]")
-    return {name.replace("-", "_"): value for name, value in tables.get("run", {}).items()}
+    if unknown := set(tables) - {"run", "prices"}:
+        raise ParseError(f"{path}: expected the tables [run] and [prices]; got [{min(unknown)}]")
+    options = {name.replace("-", "_"): value for name, value in tables.get("run", {}).items()}
+    return options, {name: _price(path, name, value) for name, value in tables.get("prices", {}).items()}
+
+
+def _price(path: Path, name: str, value: object) -> Price:
+    """Read one price, USD per million tokens."""
+    from semece.budget import Price
+
+    if isinstance(value, dict) and set(value) == {"input", "output"}:
+        numbers = [value["input"], value["output"]]
+        if all(type(number) in {int, float} and number >= 0 for number in numbers):
+            return Price(numbers[0] / 1e6, numbers[1] / 1e6)
+    raise ParseError(
+        f"{path}: [prices] {name!r} must be {{ input = USD, output = USD }} per million tokens; got {value}"
+    )
 
 
 def merge(given: dict[str, Any], config: Mapping[str, Any], chosen: set[str]) -> dict[str, Any]:
@@ -115,6 +134,7 @@ def settings_from(options: dict[str, Any]) -> Settings:
     options["ids"] = None if ids is None else tuple(line.strip() for line in _read(ids).splitlines() if line.strip())
     options["prompt"] = None if prompt is None else _read(prompt)
     options["max_cost"] = options.pop("budget")
+    options["patience"] = Patience(attempts=options.pop("attempts"))
     names = {field.name for field in fields(Settings)}
     return Settings(**{name: value for name, value in options.items() if name in names})
 
