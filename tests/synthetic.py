@@ -55,7 +55,7 @@ def with_estimate(view):
 def estimates_of(views):
     """The table that a run makes of these views."""
     names = list(Estimate.__dataclass_fields__)
-    rows = [{name: getattr(view.estimate, name) for name in names} for view in views]
+    rows = [{name: plain(getattr(view.estimate, name)) for name in names} for view in views]
     schema = {name: pl.String if name in {"question_id", "status"} else pl.Float64 for name in names}
     schema |= {"n_responses": pl.Int64, "n_classes": pl.Int64}
     regimes = [
@@ -63,9 +63,14 @@ def estimates_of(views):
         for e in (view.estimate for view in views)
     ]
     return pl.DataFrame(rows, schema=schema).with_columns(
-        pl.Series("text", [view.question.text for view in views], dtype=pl.String),
+        pl.Series("text", [plain(view.question.text) for view in views], dtype=pl.String),
         pl.Series("regime", regimes, dtype=pl.String),
     )
+
+
+def plain(value):
+    """A text that a table can hold: no lone surrogates."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def make_views(count, *, seed=0, **options):
