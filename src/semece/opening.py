@@ -63,6 +63,7 @@ def open_model(
     ModelError
         No such service, no key, a package or the weights are missing.
     """
+    check_model(spelling)
     service, _, name = spelling.partition("/")
     if service == "fake":
         from semece.models.fake import parse_fake
@@ -76,12 +77,9 @@ def open_model(
         from semece.models.llama_cpp import open_gguf
 
         return open_gguf(name, spelling)
-    from semece.models.openai_compatible import SERVICES, open_openai
+    from semece.models.openai_compatible import open_openai
 
-    if service in SERVICES or service == "openai-api":
-        return open_openai(spelling, base_url=base_url, timeout=timeout)
-    known = ", ".join(MODELS)
-    raise ModelError(f"there is no model {spelling!r}: a model is spelled as one of {known}")
+    return open_openai(spelling, base_url=base_url, timeout=timeout)
 
 
 def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0) -> Judge:
@@ -102,6 +100,19 @@ def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0) -> Judg
     return LLMJudge(spelling, prompt=prompt, seed=seed)
 
 
+def check_model(spelling: str) -> None:
+    """Refuse a spelling whose service nobody knows, without opening anything.
+
+    Raises
+    ------
+    ModelError
+        There is no such service.
+    """
+    service, slash, name = spelling.partition("/")
+    if not (slash and name) or service not in {known.partition("/")[0] for known in MODELS}:
+        raise ModelError(f"there is no model {spelling!r}: a model is spelled as one of {', '.join(MODELS)}")
+
+
 def default_judge(model: str) -> str:
     """Name the judge of a model that runs here; for others it must be named.
 
@@ -110,6 +121,7 @@ def default_judge(model: str) -> str:
     SemeceError
         The model is not embedded.
     """
+    check_model(model)
     if model.partition("/")[0] in EMBEDDED:
         return "rules"
     raise SemeceError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semece.budget import Budget, known_price
@@ -28,8 +29,7 @@ from semece.settings import Settings, check_settings
 from semece.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from semece.models import Model
     from semece.pipeline import Judge, Progress
@@ -114,15 +114,30 @@ async def execute(
     chosen = settings.choose(data)
     if not chosen:
         raise SemeceError(f"no question of {data.name} is selected")
-    with _opened(path) as store:
-        check_identity(store, settings.identity(data))
-        store.add_questions(chosen)
-        store.set_meta("prompt", settings.prompt)
-        store.set_meta("view", _view(settings, [q.id for _, q in chosen]))
-        work = Work(store, settings, [q for _, q in chosen], progress or _silent)
-        await work.respond(model)
-        await work.judge(*judges)
-        return Outcome(store.path, work.missing)
+    questions = [question for _, question in chosen]
+    opened = None
+    if model is None and not isinstance(path, Store) and not Path(path).exists():  # noqa: ASYNC240 - before anything runs
+        opened = model = open_for(settings, questions, settings.model)  # one that cannot be used leaves no file
+    try:
+        with _opened(path) as store:
+            check_identity(store, settings.identity(data))
+            store.add_questions(chosen)
+            store.set_meta("prompt", settings.prompt)
+            store.set_meta("view", _view(settings, [q.id for q in questions]))
+            work = Work(store, settings, questions, progress or _silent)
+            await work.respond(model)
+            await work.judge(*judges)
+            return Outcome(store.path, work.missing)
+    finally:
+        if opened is not None:
+            await opened.aclose()
+
+
+def open_for(settings: Settings, questions: Sequence[Question], spelling: str) -> Model:
+    """Open a model or the model of a judge as the settings say."""
+    references = {q.text: q.references[0] for q in questions if q.references}
+    base_url = settings.base_url if spelling == settings.model else None
+    return open_model(spelling, base_url=base_url, timeout=settings.timeout, references=references)
 
 
 @contextmanager
@@ -186,25 +201,20 @@ class Work:
         width = min(settings.concurrency, getattr(model, "max_concurrency", settings.concurrency))
         return Caller(model, self.store, pace=Pace(width), patience=settings.patience, budget=self.budget, price=price)
 
-    def _open(self, spelling: str) -> Model:
-        settings = self.settings
-        references = {q.text: q.references[0] for q in self.questions if q.references}
-        base_url = settings.base_url if spelling == settings.model else None
-        return open_model(spelling, base_url=base_url, timeout=settings.timeout, references=references)
-
     async def respond(self, model: Model | None) -> None:
         """Draw what is missing; opens no model if nothing is."""
         settings = self.settings
         if settings.retry_failed:
             for question in self.questions:
                 set_failed_aside(self.store, question.id)
-        todo = [q for q in self.questions if self._count_missing(q)]
+        missing = {q.id: self._count_missing(q) for q in self.questions}
+        todo = [q for q in self.questions if missing[q.id]]
         self.progress("respond", -settings.n * len(self.questions))
-        self.progress("respond", settings.n * len(self.questions) - sum(self._count_missing(q) for q in todo))
+        self.progress("respond", settings.n * len(self.questions) - sum(missing.values()))
         if not todo:
             return
         owned = model is None
-        model = model or self._open(settings.model)
+        model = model or open_for(settings, self.questions, settings.model)
         try:
             caller = self._caller(model)
             await respond(self.store, self.asking, todo, settings.n, caller, progress=self.progress)
@@ -222,7 +232,7 @@ class Work:
         try:
             for judge in (partition_judge, grade_judge):
                 if isinstance(judge, LLMJudge) and judge.model not in models:
-                    models[judge.model] = self._caller(self._open(judge.model))
+                    models[judge.model] = self._caller(open_for(self.settings, self.questions, judge.model))
             if models:
                 self.progress("judge", -len(self.questions))
                 width = max(caller.pace.concurrency for caller in models.values())

@@ -1,0 +1,1 @@
+"""Measurements: each module returns a Markdown section; ``python -m benchmarks.NAME`` prints one."""

@@ -1,0 +1,47 @@
+"""Write docs/cli.md from the commands themselves: ``python docs/make_cli.py``."""
+
+import re
+from pathlib import Path
+
+from typer.main import get_command
+
+from semece.cli import app
+
+HEAD = """# Command line
+
+Written by `docs/make_cli.py` from the commands' own help.
+
+Results go to stdout, progress and messages to stderr. Exit codes: 0 done; 1 wrong input, refused key or failed check;
+2 what the parser rejects; 3 incomplete or stopped by a cap (the same command continues); 130 and 143 after Ctrl-C and
+SIGTERM.
+"""
+
+
+def plain(text: str) -> str:
+    """Help text without its markup; examples as code."""
+    return re.sub(r"\[/?bold\]", "`", text.strip()).replace("|", "\\|")
+
+
+def section(name: str, command) -> str:
+    """Write one command: help, arguments and options."""
+    lines = [f"## semece {name}", "", plain(re.sub(r"\n +", "\n", command.help or "")), ""]
+    rows = []
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            rows.append(f"| `{(parameter.name or '').upper()}` | {plain(parameter.help or '')} | |")
+        elif "--help" not in parameter.opts:
+            default = parameter.default if parameter.show_default and parameter.default not in (None, False) else ""
+            rows.append(f"| `{', '.join(parameter.opts)}` | {plain(parameter.help or '')} | {default} |")
+    if rows:
+        lines += ["| option | what | default |", "| :-- | :-- | :-- |", *rows, ""]
+    return "\n".join(lines)
+
+
+def text() -> str:
+    """Write the whole page."""
+    commands = get_command(app).commands
+    return "\n".join([HEAD, *(section(name, command) for name, command in commands.items())])
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("cli.md").write_text(text())
