@@ -355,6 +355,19 @@ def test_up_to_60_strings_take_one_call_and_a_few_classes_few_calls():
         assert len(model.calls) == calls, (n, n_classes)
 
 
+@given(st.integers(61, 150), st.integers(30, 60), st.integers(0, 9))
+def test_a_string_that_has_found_its_class_is_not_shown_again(n, n_classes, seed):
+    rng = random.Random(seed)
+    meaning = {f"s{i}": rng.randrange(n_classes) for i in range(n)}
+    model = Model(groups_by(meaning.__getitem__))
+    partition(list(meaning), model)
+    settled = set()
+    for shown in model.shown:
+        assert not settled & set(shown)
+        first = {}
+        settled |= {text for text in shown if first.setdefault(meaning[text], text) != text}
+
+
 def test_classes_that_a_later_chunk_joins_are_joined():
     """A judge that first separates everything and then joins everything ends with one class."""
     answers = [f"a{i}" for i in range(61)]
@@ -424,6 +437,15 @@ def test_the_id_names_the_model_and_changes_with_every_option():
     assert len({judge.id for judge in judges}) == len(judges)
     assert all("a/" in judge.id and judge.name in judge.id for judge in judges)
     assert LLMJudge("a/b").id == LLMJudge("a/b").id
+
+
+@pytest.mark.parametrize("stage", ["partition", "grade"])
+def test_a_changed_text_of_either_stage_changes_the_id(stage, monkeypatch):
+    before = LLMJudge("m").id
+    monkeypatch.setattr(
+        "semece.judges.llm.load_text", lambda name: load_text(name) + " Be kind." * name.startswith(stage)
+    )
+    assert LLMJudge("m").id != before
 
 
 def test_an_unknown_prompt_is_refused():

@@ -106,6 +106,11 @@ def test_a_text_of_the_users_own_is_used_and_has_a_hash_of_its_own():
     assert prompt.read("Answer: Jupiter").answer == "Jupiter"
 
 
+def test_braces_in_a_text_of_the_users_own_are_left_alone():
+    prompt = response_prompt(text='{question} Write {"answer": 1}, {0} and {question}')
+    assert prompt.messages(Question("q", "Who?"))[0].content == 'Who? Write {"answer": 1}, {0} and Who?'
+
+
 def test_a_completion_of_the_users_own_is_continued_only_if_it_ends_in_the_label():
     ending = response_prompt(style="completion", text="{question}\nAnswer:\n")
     assert ending.read(" Jupiter\nConfidence: 50%").answer == "Jupiter"
@@ -151,6 +156,7 @@ def test_hashes_differ_wherever_messages_or_reading_differ():
         ("### Final answer: **Paris**", "Paris"),
         ("- Answer: `Paris`", "Paris"),
         ("> answer : Paris", "Paris"),
+        (" " * 40 + "Answer: Paris", "Paris"),
         ("Answer：巴黎", "巴黎"),
         ("Answer:\n\n  Paris  \n", "Paris"),
         ("Answer:\n```\nParis\n```\nConfidence: 90%", "Paris"),
@@ -258,6 +264,8 @@ def test_a_long_degenerate_response_is_read_at_once(piece):
         ("90 %", 0.9),
         ("90 percent", 0.9),
         ("0.5%", 0.005),
+        ("0.5\\%", 0.005),
+        ("0.5％", 0.005),
         ("1%", 0.01),
         ("100%", 1.0),
         ("0%", 0.0),

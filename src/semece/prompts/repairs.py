@@ -65,12 +65,10 @@ def _decode(text: str) -> dict[str, Any]:
 
 
 def _closed(text: str) -> str | None:
-    """Replace the closing brackets at the end by the right ones; None if a string is open or a bracket is crossed."""
+    """Replace the closing brackets at the end by the right ones; None if a bracket before them is crossed."""
     core = text.rstrip(_TAIL)
     opened: list[str] = []
-    for mark in re.findall(r'"(?:[^"\\]|\\.)*"|["{}\[\]]', core, re.DOTALL):
-        if mark == '"':
-            return None
+    for mark in re.findall(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', core, re.DOTALL):
         if mark in _CLOSERS:
             opened.append(_CLOSERS[mark])
         elif mark in "]}" and (not opened or opened.pop() != mark):

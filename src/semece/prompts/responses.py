@@ -155,7 +155,7 @@ _MARKS = r"[*_`]{0,4}"
 def _patterns(label: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """Give what a line that begins with the label looks like, and what a line with the label inside looks like."""
     tail = rf"{re.escape(label)}(?P<closed>{_MARKS})\s*[:：](?P<after>{_MARKS})(?P<value>.*)"
-    begins = re.compile(rf"[\W_]{{0,20}}?(?P<marks>{_MARKS})(?:final\s+)?{tail}", re.IGNORECASE)
+    begins = re.compile(rf"[\W_]*?(?P<marks>{_MARKS})(?:final\s+)?{tail}", re.IGNORECASE)
     inside = re.compile(rf"(?P<before>.*[^\w])(?P<marks>{_MARKS}){tail}", re.IGNORECASE)
     return begins, inside
 
