@@ -49,7 +49,7 @@ def binomial_weights(count: int, probability: float) -> NDArray[np.float64]:
     [0.25, 0.5, 0.25]
     """
     if probability in {0.0, 1.0}:
-        return np.equal(np.arange(count + 1), count * probability).astype(np.float64)
+        return np.asarray(np.arange(count + 1) == count * probability, dtype=np.float64)
     weights = np.ones(count + 1)
     mode = min(count, int((count + 1) * probability))
     up = np.arange(mode + 1, count + 1)
@@ -57,7 +57,35 @@ def binomial_weights(count: int, probability: float) -> NDArray[np.float64]:
     odds = probability / (1.0 - probability)
     weights[mode + 1 :] = np.cumprod((count - up + 1) / up * odds)
     weights[:mode] = np.cumprod(down / (count - down + 1) / odds)[::-1]
-    return np.divide(weights, weights.sum())
+    return np.asarray(weights / weights.sum())
+
+
+def poisson_weights(mean: float, top: int) -> NDArray[np.float64]:
+    r"""Poisson probabilities of 0..top, accurate to a few units in the last place.
+
+    Parameters
+    ----------
+    mean : float
+        >= 0, and at most ``top``.
+    top : int
+        Last value, >= 0.
+
+    Returns
+    -------
+    ndarray, shape (top + 1,)
+        :math:`e^{-\lambda} \lambda^i / i!`, built outwards from the mode and divided by the sum over all values.
+
+    Examples
+    --------
+    >>> poisson_weights(0.0, 2).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    mode = int(mean)
+    beyond = int(12 * np.sqrt(mean)) + 40
+    up = np.cumprod(mean / np.arange(mode + 1, max(top, mode + beyond) + 1))
+    down = np.cumprod(np.arange(mode, 0, -1) / mean)[::-1] if mode else np.zeros(0)
+    weights = np.concatenate([down, [1.0], up])
+    return np.asarray(weights[: top + 1] / weights.sum())
 
 
 def circle_points(total: int, degree: int, variance: float) -> int:
@@ -242,4 +270,4 @@ def subset_table(counts: NDArray[np.int64], size: int, *, ties: Ties = "uniform"
     weights = [binomial_weights(int(c), share) for c in counts]
     n_points = circle_points(size, n_responses, size * (1 - share))
     table = selection_table(weights, size, ties=ties, n_points=n_points)
-    return np.divide(table, binomial_weights(n_responses, share)[size])
+    return np.asarray(table / binomial_weights(n_responses, share)[size])

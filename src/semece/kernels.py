@@ -1,0 +1,321 @@
+r"""The loops behind :mod:`semece.counts` for many questions at once, compiled by numba.
+
+Import this module inside a function: it loads numba. With ``NUMBA_DISABLE_JIT=1`` the same code runs as Python.
+
+The integral of :func:`semece.counts.selection_table` becomes a sum over *columns*: one per level j and quadrature node
+y. In a column every class is a factor :math:`f_k = \sum_{i<j} w_k(i) x^i + y\, w_k(j) x^j` on the unit circle, and the
+weight of 'class k is selected at j' is :math:`\prod_l f_l` times the ratio :math:`w_k(j) x^j / f_k`. Factors and ratios
+depend on the class only through its weights, so they are tabulated once for all questions; what is left for a question
+is one product and one sum. A product divided by one of its factors keeps its relative accuracy.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+
+import numba
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.int64]
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+LANES = 8
+"""Points of a column are padded to a multiple of this, for vector instructions."""
+
+
+class Rows(NamedTuple):
+    """Weights of classes: row r is ``weights[start[r]:start[r + 1]]``.
+
+    ``certain[r, j]`` is P(the class has j of the block) for j above half the block, where no other can have as many.
+    """
+
+    weights: Floats
+    start: Integers
+    certain: Floats
+
+
+class Columns(NamedTuple):
+    """Levels j in increasing order, each with its quadrature nodes and their shares."""
+
+    level: Integers
+    node: Floats
+    share: Floats
+
+
+class Circle(NamedTuple):
+    """Coefficient ``total`` is read from an odd number of points and divided by ``norm``."""
+
+    n_points: int
+    total: int
+    norm: float
+
+
+class Questions(NamedTuple):
+    """Classes of question q are ``rows[offsets[q]:offsets[q + 1]]``, each the index of a row of weights."""
+
+    rows: Integers
+    offsets: Integers
+
+
+class Table(NamedTuple):
+    """Factors and ratios, real and imaginary parts, each of shape (rows, columns * width)."""
+
+    f_re: Floats
+    f_im: Floats
+    q_re: Floats
+    q_im: Floats
+
+
+class Found(NamedTuple):
+    """What is written: aligned with ``Questions.rows``, and of shape (questions, total + 1)."""
+
+    probability: Floats
+    mass: Floats
+
+
+def compiled(function: F) -> F:
+    """Compile on first call; kept beside the package, else in the user's cache folder, else in memory only."""
+    jit = partial(numba.njit, nogil=True, fastmath={"contract", "reassoc", "nsz"}, error_model="numpy")
+    try:
+        return cast("F", jit(cache=True)(function))
+    except RuntimeError:
+        return cast("F", jit()(function))
+
+
+@compiled
+def fill_binomial(row: Floats, probability: float) -> None:
+    """Write the probabilities of 0..len(row)-1 successes, outwards from the mode."""
+    count = len(row) - 1
+    odds = probability / (1.0 - probability)
+    mode = min(count, int((count + 1) * probability))
+    row[mode] = 1.0
+    total = 1.0
+    for i in range(mode + 1, count + 1):
+        row[i] = row[i - 1] * (odds * (count - i + 1)) / i
+        total += row[i]
+    for i in range(mode - 1, -1, -1):
+        row[i] = row[i + 1] * (i + 1) / (odds * (count - i))
+        total += row[i]
+    for i in range(count + 1):
+        row[i] /= total
+
+
+@compiled
+def subset_rows(present: Integers, pool: int, size: int) -> tuple[Rows, float]:
+    """Weights of classes with ``present`` of ``pool`` responses when ``size`` < ``pool`` are drawn.
+
+    Returns the rows and the probability of drawing ``size``.
+    """
+    share = size / pool
+    start = np.zeros(len(present) + 1, np.int64)
+    start[1:] = np.cumsum(present + 1)
+    weights, certain = np.empty(start[-1]), np.zeros((len(present), size + 1))
+    everything, rest = np.empty(pool + 1), np.empty(pool + 1)
+    fill_binomial(everything, share)
+    for r in range(len(present)):
+        count = present[r]
+        row = weights[start[r] : start[r + 1]]
+        fill_binomial(row, share)
+        fill_binomial(rest[: pool - count + 1], share)
+        for j in range(max(size // 2 + 1, size - pool + count), min(count, size) + 1):
+            certain[r, j] = row[j] * rest[size - j] / everything[size]
+    return Rows(weights, start, certain), everything[size]
+
+
+@compiled
+def spectrum(columns: Columns, circle: Circle, width: int) -> tuple[Floats, Floats]:
+    """Write what every product starts from: share, norm and the phase that reads coefficient ``total``."""
+    re = np.zeros(len(columns.level) * width)
+    im = np.zeros(len(columns.level) * width)
+    for m in range(circle.n_points // 2 + 1):
+        angle = 2.0 * np.pi * (circle.total * m % circle.n_points) / circle.n_points
+        scale = (2.0 if m > 0 else 1.0) / (circle.n_points * circle.norm)
+        for column in range(len(columns.level)):
+            re[column * width + m] = scale * columns.share[column] * np.cos(angle)
+            im[column * width + m] = -scale * columns.share[column] * np.sin(angle)
+    return re, im
+
+
+@compiled
+def tabulate(rows: Rows, columns: Columns, n_points: int, width: int) -> Table:
+    """Compute factors and ratios of all rows in all columns."""
+    n_rows, size = len(rows.start) - 1, len(columns.level) * width
+    shape = (n_rows, size)
+    table = Table(np.zeros(shape), np.zeros(shape), np.zeros(shape), np.zeros(shape))
+    below = np.zeros((n_rows, 2, n_points // 2 + 1))
+    power = np.zeros((2, n_points // 2 + 1))
+    power[0] = 1.0
+    level = 0
+    for column in range(len(columns.level)):
+        while level < columns.level[column]:
+            for r in range(n_rows):
+                add_power(below[r], power, weight_of(rows, r, level))
+            level += 1
+            raise_to(power, level, n_points)
+        for r in range(n_rows):
+            step = (weight_of(rows, r, level), columns.node[column])
+            fill_cell(table, (r, column * width), below[r], power, step)
+    return table
+
+
+@compiled
+def weight_of(rows: Rows, r: int, level: int) -> float:
+    """Look up a weight; 0 beyond the row."""
+    place = rows.start[r] + level
+    return rows.weights[place] if place < rows.start[r + 1] else 0.0
+
+
+@compiled
+def add_power(below: Floats, power: Floats, weight: float) -> None:
+    """Add one term of a polynomial."""
+    if weight != 0.0:
+        for m in range(power.shape[1]):
+            below[0, m] += weight * power[0, m]
+            below[1, m] += weight * power[1, m]
+
+
+@compiled
+def raise_to(power: Floats, level: int, n_points: int) -> None:
+    """Write real and imaginary part of ``x**level`` on half the circle."""
+    for m in range(power.shape[1]):
+        angle = 2.0 * np.pi * (level * m % n_points) / n_points
+        power[0, m] = np.cos(angle)
+        power[1, m] = np.sin(angle)
+
+
+@compiled
+def fill_cell(table: Table, place: tuple[int, int], below: Floats, power: Floats, step: tuple[float, float]) -> None:
+    """Write factor and ratio of one row in one column."""
+    row, at = place
+    weight, node = step
+    for m in range(power.shape[1]):
+        d_re, d_im = weight * power[0, m], weight * power[1, m]
+        f_re, f_im = below[0, m] + node * d_re, below[1, m] + node * d_im
+        squared = f_re * f_re + f_im * f_im
+        if squared < 1e-200:
+            f_re, f_im, squared = 1e-100, 0.0, 1e-200
+        table.f_re[row, at + m] = f_re
+        table.f_im[row, at + m] = f_im
+        table.q_re[row, at + m] = (d_re * f_re + d_im * f_im) / squared
+        table.q_im[row, at + m] = (d_im * f_re - d_re * f_im) / squared
+
+
+@compiled
+def first_level(rows: Rows, questions: Questions, q: int, total: int) -> int:
+    """Find the least j that the largest count can be: all classes together must hold ``total``."""
+    level, held = 0, 0
+    while held < total:
+        level += 1
+        held = 0
+        for z in range(questions.offsets[q], questions.offsets[q + 1]):
+            r = questions.rows[z]
+            held += min(level, rows.start[r + 1] - rows.start[r] - 1)
+    return level
+
+
+@compiled
+def multiply(product: Floats, table: Table, questions: Questions, q: int, begin: int) -> None:
+    """Multiply the running products by the factors of every class, from position ``begin`` on."""
+    # unsigned positions: numba then knows that no index counts from the end, and the loop becomes vector code
+    b = np.uint64(begin)
+    n = np.uint64(product.shape[1]) - b
+    for z in range(questions.offsets[q], questions.offsets[q + 1]):
+        r = questions.rows[z]
+        for i in range(n):
+            re, im = product[0, b + i], product[1, b + i]
+            product[0, b + i] = re * table.f_re[r, b + i] - im * table.f_im[r, b + i]
+            product[1, b + i] = re * table.f_im[r, b + i] + im * table.f_re[r, b + i]
+
+
+@compiled
+def collect(gain: Floats, product: Floats, table: Table, row: int, begin: int) -> float:
+    """Add the gains of one class to ``gain``, position by position, and return their sum."""
+    b = np.uint64(begin)
+    total = 0.0
+    for i in range(np.uint64(len(gain)) - b):
+        value = product[0, b + i] * table.q_re[row, b + i] - product[1, b + i] * table.q_im[row, b + i]
+        gain[b + i] += value
+        total += value
+    return total
+
+
+@compiled
+def add_certain(found: Found, rows: Rows, questions: Questions, q: int, size: int) -> None:
+    """Add the levels above half the block."""
+    for z in range(questions.offsets[q], questions.offsets[q + 1]):
+        for j in range(size // 2 + 1, size + 1):
+            found.probability[z] += rows.certain[questions.rows[z], j]
+            found.mass[q, j] += rows.certain[questions.rows[z], j]
+
+
+@compiled
+def select(rows: Rows, columns: Columns, circle: Circle, questions: Questions, found: Found) -> None:
+    """Add P(class selected) to ``found.probability`` and P(largest count = j) to ``found.mass``.
+
+    ``columns`` start at the least level that the largest count of any question can have, or below.
+    """
+    width = (circle.n_points // 2 + LANES) // LANES * LANES
+    table = tabulate(rows, columns, circle.n_points, width)
+    start = spectrum(columns, circle, width)
+    product, gain = np.empty((2, len(start[0]))), np.empty(len(start[0]))
+    for q in range(len(questions.offsets) - 1):
+        add_certain(found, rows, questions, q, circle.total)
+        column = int(np.searchsorted(columns.level, first_level(rows, questions, q, circle.total)))
+        begin = column * width
+        product[0, begin:] = start[0][begin:]
+        product[1, begin:] = start[1][begin:]
+        gain[begin:] = 0.0
+        multiply(product, table, questions, q, begin)
+        for z in range(questions.offsets[q], questions.offsets[q + 1]):
+            found.probability[z] += collect(gain, product, table, questions.rows[z], begin)
+        for c in range(column, len(columns.level)):
+            found.mass[q, columns.level[c]] += gain[c * width : (c + 1) * width].sum()
+
+
+@compiled
+def fill_poisson(row: Floats, mean: float) -> None:
+    """Write the Poisson probabilities of 0..len(row)-1, outwards from the mode; the sum runs on beyond the row."""
+    top = len(row) - 1
+    mode = min(top, int(mean))
+    row[mode] = 1.0
+    total = 1.0
+    for i in range(mode - 1, -1, -1):
+        row[i] = row[i + 1] * (i + 1) / mean
+        total += row[i]
+    i, value = mode, 1.0
+    while value > 1e-18 or i < top:
+        i += 1
+        value *= mean / i
+        total += value
+        if i <= top:
+            row[i] = value
+    for j in range(top + 1):
+        row[j] /= total
+
+
+@compiled
+def population_rows(pmf: Floats, size: int) -> tuple[Rows, float]:
+    """Weights of classes with probabilities ``pmf`` > 0 when ``size`` responses are drawn independently.
+
+    Returns the rows and the probability that independent Poisson counts sum to ``size``.
+    """
+    start = np.arange(len(pmf) + 1) * (size + 1)
+    weights, certain = np.zeros(start[-1]), np.zeros((len(pmf), size + 1))
+    row = np.empty(size + 1)
+    for r in range(len(pmf)):
+        fill_poisson(weights[start[r] : start[r + 1]], size * pmf[r])
+        row[:] = 0.0
+        row[size] = 1.0
+        if pmf[r] < 1.0:
+            fill_binomial(row, pmf[r])
+        certain[r, size // 2 + 1 :] = row[size // 2 + 1 :]
+    fill_poisson(row, float(size))
+    return Rows(weights, start, certain), row[size]
