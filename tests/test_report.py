@@ -129,6 +129,7 @@ def test_an_excluded_question_says_why(views, status, word):
     text = text_of(report.render([page]))
     assert f"Excluded 1 {word}" in text
     assert "11 of 12 questions complete" in text
+    assert "Whatever their grades, accuracy lies in" in text
     assert re.search(rf"{word} What is the capital of country number 0\? — — — —", text)
 
 

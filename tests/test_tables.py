@@ -85,6 +85,29 @@ def test_a_run_without_a_complete_question_has_nulls_and_says_why(estimates):
     assert MISSING in tables.to_markdown(tables.headline(tables.summary_frame([row])))
 
 
+def test_excluded_questions_bound_the_numbers_whatever_their_grades(estimates):
+    reasons = ["complete"] * 100 + ["ungraded"] * 20
+    some = estimates.with_columns(pl.Series("status", reasons))
+    row = summary_of(some)
+    right = estimates["correct"][:100].sum()
+    assert (row["accuracy_least"], row["accuracy_most"]) == pytest.approx((right / 120, (right + 20) / 120))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        correct = np.concatenate([estimates["correct"][:100].to_numpy(), rng.random(20) < rng.random()])
+        assert row["accuracy_least"] <= correct.mean() + 1e-12 <= row["accuracy_most"] + 2e-12
+        for name in ("sem1", "sem2"):
+            value = ece(estimates[name].to_numpy(), correct)
+            assert row[f"{name}_ece_least"] - 1e-12 <= value <= row[f"{name}_ece_most"] + 1e-12
+    wanted = f"accuracy lies in {row['accuracy_least']:.2f} to {row['accuracy_most']:.2f}, Sem1-ECE in"
+    assert wanted in tables.bounds_text(row)
+
+
+def test_nothing_excluded_means_no_bounds_in_words(estimates):
+    row = summary_of(estimates)
+    assert row["sem1_ece_least"] == row["sem1_ece_most"] == pytest.approx(row["sem1_ece"])
+    assert tables.bounds_text(row) == ""
+
+
 def test_an_empty_selection_is_summarised_too(estimates):
     row = summary_of(estimates.clear())
     assert tables.verdict(row) == "Nothing can be said: no question enters (none was selected)."

@@ -13,7 +13,17 @@ from semece import figures
 from semece.renderers import cells, shown
 from semece.report.entries import STATUS_WORDS, make_entries, shorten, status_list
 from semece.report.svg import inline_svg
-from semece.tables import NOTE, excluded_text, headline, implication, plural, summary_frame, verdict
+from semece.tables import (
+    NOTE,
+    bounds_text,
+    excluded_text,
+    headline,
+    implication,
+    plural,
+    reliability,
+    summary_frame,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,10 +42,10 @@ LARGEST = 13_000_000
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
-_ESTIMATORS: dict[str, tuple[str, str]] = {
-    "sem1": ("sem1", "Sem1, the share of the largest class"),
-    "sem2": ("sem2", "Sem2, its share in answers that did not select it"),
-    "ver": ("verbalized", "Verbalized, the mean stated confidence"),
+_ESTIMATORS: dict[str, str] = {
+    "sem1": "Sem1, the share of the largest class",
+    "sem2": "Sem2, its share in answers that did not select it",
+    "ver": "Verbalized, the mean stated confidence",
 }
 
 
@@ -179,7 +189,7 @@ def _facts(page: Page) -> list[tuple[str, str]]:
             "Questions",
             f"{plural(page.complete[1], 'question')} selected, {page.summary['questions']:,} enter the numbers",
         ),
-        ("Excluded", excluded_text(page.summary) or "none"),
+        ("Excluded", ". ".join(filter(None, [excluded_text(page.summary), bounds_text(page.summary)])) or "none"),
         ("Answers", f"{page.summary['n']} asked of each question, {asked:,} in all"),
         ("Read", status_list(page.counts, of=("parsed", "fallback", "non_answer")) or "none"),
         ("Not usable", status_list(page.counts, of=[*STATUS_WORDS][3:]) or "none"),
@@ -190,31 +200,25 @@ def _facts(page: Page) -> list[tuple[str, str]]:
 
 def _figures(estimates: pl.DataFrame, *, prefix: str) -> list[dict[str, Any]]:
     """Draw a reliability diagram of each estimator that has numbers."""
-    import polars as pl
-
-    from semece.calibration import reliability_table
-
     drawn = []
-    for name, (column, words) in _ESTIMATORS.items():
-        rows = estimates.filter(pl.col("status") == "complete").select(column, "correct").drop_nulls()
-        if not rows.height:
+    for name, words in _ESTIMATORS.items():
+        table = reliability(estimates, name)
+        if table is None:
             continue
-        table = reliability_table(rows[column].to_numpy(), rows["correct"].to_numpy())
         fig, (ax,) = figures.figure()
         figures.plot_reliability(table, ax=ax, estimator=name)
-        caption = f"{words}. {plural(rows.height, 'question')}; error bars are 95 % intervals."
+        caption = f"{words}. {plural(int(table['count'].sum()), 'question')}; error bars are 95 % intervals."
         svg = inline_svg(fig, prefix=f"{prefix}{name}", title=f"Reliability diagram. {caption}")
-        frame = pl.DataFrame(table._asdict()).filter(pl.col("count") > 0)
-        drawn.append({"name": figures.NAMES[name], "caption": caption, "svg": _ours(svg), "table": _bins(frame)})
+        drawn.append({"name": figures.NAMES[name], "caption": caption, "svg": _ours(svg), "table": _bins(table)})
     return drawn
 
 
-def _bins(frame: pl.DataFrame) -> dict[str, Any]:
+def _bins(table: pl.DataFrame) -> dict[str, Any]:
     """Show bins with their range in one column."""
     import polars as pl
 
-    ranges = [f"{low:.1f} to {high:.1f}" for low, high in frame.select("low", "high").iter_rows()]
-    return _frame(frame.select(pl.Series("bin", ranges), pl.col("count").alias("questions"), *frame.columns[3:]))
+    ranges = [f"{low:.1f} to {high:.1f}" for low, high in table.select("low", "high").iter_rows()]
+    return _frame(table.select(pl.Series("bin", ranges), pl.col("count").alias("questions"), *table.columns[3:]))
 
 
 def _frame(table: pl.DataFrame, *, upright: bool = False) -> dict[str, Any]:

@@ -1,8 +1,4 @@
-"""Tables of runs, what they mean in one sentence, and how they are written.
-
-A table is a polars DataFrame in which a number ``x`` may have companions ``x_low`` and ``x_high``: the ends of its
-95 % interval. A number that cannot be had is null. The renderers print such a triple as one cell.
-"""
+"""The summary: one row per run, with every number's interval; and what is drawn of a run."""
 
 from __future__ import annotations
 
@@ -10,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.renderers import render, to_csv, to_json, to_latex, to_markdown
+from semece.tables.verdicts import REASONS, excluded_text
+from semece.theory import REGIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -20,44 +17,11 @@ if TYPE_CHECKING:
 
     from semece.run import Run
 
-__all__ = [
-    "NOTE",
-    "excluded_text",
-    "gap_interval",
-    "headline",
-    "implication",
-    "judge_text",
-    "plural",
-    "render",
-    "summary_frame",
-    "summary_row",
-    "summary_table",
-    "to_csv",
-    "to_json",
-    "to_latex",
-    "to_markdown",
-    "verdict",
-]
-
-REASONS: dict[str, str] = {
-    "incomplete": "incomplete",
-    "too_few": "with too few usable answers",
-    "unpartitioned": "without classes",
-    "ungraded": "ungraded",
-    "not_attempted": "not attempted",
-}
-"""Why a question enters no metric, in words."""
-
 UNUSABLE: tuple[str, ...] = ("content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
 
-REGIMES: tuple[str, ...] = ("jensen_dominated", "low_margin", "large_margin")
-
 ESTIMATORS: tuple[str, ...] = ("ver", "sem1", "sem2")
 """Prefixes of the three estimators' columns, in the order of the paper's table."""
-
-FEW = 10
-"""Below so many questions nothing is said about calibration."""
 
 NOTE = (
     "Brackets are 95 % intervals. Correctness is that of the largest class of all answers (pooled pairing) "
@@ -120,7 +84,8 @@ def summary_row(
         ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; for each of
         ``ver``, ``sem1``, ``sem2`` (pooled pairing) and ``sem2_split`` (split pairing): ``_questions``, ``_ece``,
         ``_confidence`` (mean) and ``_gap`` (mean confidence - accuracy); the share of each regime; ``unusable`` and
-        ``missing`` responses. Accuracy, ECE and gap have ``_low`` and ``_high``. Null where no question has the number.
+        ``missing`` responses. Accuracy, ECE and gap have ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
+        ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no question has the number.
 
     Examples
     --------
@@ -142,6 +107,7 @@ def summary_row(
         correct = "correct_split" if name == "sem2_split" else "correct"
         row |= _calibration(entering, confidence, correct, name=name)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
+    row |= _bounds(estimates)
     unusable = sum(counts.get(status, 0) for status in UNUSABLE)
     return row | {"unusable": unusable, "missing": counts.get("missing", 0)}
 
@@ -223,113 +189,29 @@ def gap_interval(confidence: NDArray[np.float64], correct: NDArray[np.float64]) 
     return mean, max(low, -1.0), min(high, 1.0)
 
 
+def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
+    """Bound accuracy and ECEs over all gradings of the excluded questions; the ECEs of those with a confidence."""
+    import polars as pl
+
+    from semece.exclusions import accuracy_bounds, ece_bounds
+
+    complete = pl.col("status") == "complete"
+    entering, excluded = estimates.filter(complete), estimates.filter(~complete)
+    correct = entering["correct"].to_numpy()
+    bounds: dict[str, tuple[float, float] | tuple[None, None]] = {}
+    bounds["accuracy"] = accuracy_bounds(correct, excluded.height) if correct.size else (None, None)
+    for name in ("sem1", "sem2"):
+        left_out = excluded[name].drop_nulls().to_numpy()
+        bounds[f"{name}_ece"] = ece_bounds(entering[name], correct, left_out) if correct.size else (None, None)
+    return {
+        f"{name}{end}": x for name, pair in bounds.items() for end, x in zip(("_least", "_most"), pair, strict=True)
+    }
+
+
 def _share(entering: pl.DataFrame, regime: str) -> float | None:
     """Share of a regime among the questions that have one."""
     regimes = entering["regime"].drop_nulls()
     return int((regimes == regime).sum()) / regimes.len() if regimes.len() else None
-
-
-def verdict(row: Mapping[str, Any]) -> str:
-    """Say in plain words what a summary row means for the deployed answers.
-
-    Parameters
-    ----------
-    row : mapping
-        A row of :func:`summary_table`.
-
-    Returns
-    -------
-    str
-        One sentence on Sem1: the direction if the interval of the gap leaves 0 out, else that it cannot tell or that
-        nothing was seen.
-
-    Examples
-    --------
-    >>> row = dict(questions=24, accuracy=0.41, sem1_confidence=0.62, sem1_ece=0.21, sem1_ece_low=0.15,
-    ...     sem1_ece_high=0.28, sem1_gap=0.21, sem1_gap_low=0.02, sem1_gap_high=0.4)
-    >>> verdict(row).split(" (")[0]
-    'Over-confident: it is 62 % sure on average and right 41 % of the time'
-    >>> verdict(row).split(" (")[1]
-    'Sem1-ECE 0.21, 95 % interval 0.15 to 0.28, 24 questions).'
-    """
-    if not row["questions"] or row["sem1_ece"] is None:
-        return f"Nothing can be said: no question enters ({excluded_text(row) or 'none was selected'})."
-    numbers = (
-        f"it is {_percent(row['sem1_confidence'])} sure on average and right {_percent(row['accuracy'])} of the time "
-        f"(Sem1-ECE {row['sem1_ece']:.2f}, 95 % interval {row['sem1_ece_low']:.2f} to {row['sem1_ece_high']:.2f}, "
-        f"{plural(row['questions'], 'question')})"
-    )
-    return f"{_finding(row)}: {numbers}."
-
-
-def _finding(row: Mapping[str, Any]) -> str:
-    """Find the words before the numbers: direction, doubt, or neither."""
-    over, under = row["sem1_gap_low"] > 0, row["sem1_gap_high"] < 0
-    certain = row["sem1_ece_low"] > 0
-    if row["questions"] < FEW:
-        return f"Cannot tell, fewer than {FEW} questions"
-    if over or under:
-        direction = "over-confident" if over else "under-confident"
-        return direction.capitalize() if certain else f"Probably {direction}"
-    if certain:
-        return "Miscalibrated, too sure of some questions and not sure enough of others"
-    if row["sem1_ece_high"] <= 0.1:
-        return "No miscalibration seen, and at most a small one is compatible with the answers"
-    return "Cannot tell, perfect calibration lies inside the interval"
-
-
-def excluded_text(row: Mapping[str, Any]) -> str:
-    """List the questions of a summary row that do not enter, by reason; empty if there are none.
-
-    Examples
-    --------
-    >>> excluded_text({"incomplete": 2, "ungraded": 1})
-    '2 incomplete, 1 ungraded'
-    """
-    return ", ".join(f"{row[reason]} {text}" for reason, text in REASONS.items() if row.get(reason))
-
-
-def implication(estimates: pl.DataFrame) -> str:
-    """Say which regime dominates a run and what that implies; empty if no question enters.
-
-    Parameters
-    ----------
-    estimates : DataFrame
-        ``status``, ``margin``, ``top_two_mass``, ``n_classes``, ``n_responses``, one row per question.
-
-    Returns
-    -------
-    str
-        Plain sentences, from :func:`semece.theory.regime_summary`.
-    """
-    import polars as pl
-
-    from semece.theory import regime_summary
-
-    names = ["margin", "top_two_mass", "n_classes", "n_responses"]
-    rows = estimates.filter(pl.col("status") == "complete").select(names).drop_nulls()
-    if not rows.height:
-        return ""
-    return regime_summary(*(rows[name].to_numpy() for name in names)).text
-
-
-def _percent(share: float) -> str:
-    """Write a share as whole percent, without calling 99.6 % all."""
-    percent = 100 * share
-    if 0 < percent < 0.5 or 99.5 <= percent < 100:
-        return f"{'under 1' if percent < 50 else 'over 99'} %"
-    return f"{percent:.0f} %"
-
-
-def plural(count: int, noun: str) -> str:
-    """Count a noun.
-
-    Examples
-    --------
-    >>> plural(1, "question"), plural(4326, "question")
-    ('1 question', '4,326 questions')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def headline(summary: pl.DataFrame) -> pl.DataFrame:
@@ -379,3 +261,29 @@ def _failures(row: Mapping[str, Any]) -> str:
     """Write the responses that hold no usable answer, and those that never came."""
     parts = [f"{row[name]:,} {name}" for name in ("unusable", "missing") if row[name]]
     return ", ".join(parts) or "none"
+
+
+def reliability(estimates: pl.DataFrame, estimator: str) -> pl.DataFrame | None:
+    """Reliability table of one estimator of a run, pooled pairing.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        One row per selected question; those that are ``complete`` and have the confidence enter.
+    estimator : {'ver', 'sem1', 'sem2'}
+        Whose confidence.
+
+    Returns
+    -------
+    DataFrame or None
+        The columns of :class:`semece.calibration.ReliabilityTable`, occupied bins only; None if no question enters.
+    """
+    import polars as pl
+
+    from semece.calibration import reliability_table
+
+    rows = estimates.filter(pl.col("status") == "complete").select(_CONFIDENCE[estimator], "correct").drop_nulls()
+    if not rows.height:
+        return None
+    table = reliability_table(*(column.to_numpy() for column in rows))
+    return pl.DataFrame(table._asdict()).filter(pl.col("count") > 0)

@@ -1,0 +1,44 @@
+"""Tables of runs, what they mean in one sentence, and how they are written.
+
+A table is a polars DataFrame in which a number ``x`` may have companions ``x_low`` and ``x_high``: the ends of its
+95 % interval. A number that cannot be had is null. The renderers print such a triple as one cell.
+"""
+
+from __future__ import annotations
+
+from semece.renderers import render, to_csv, to_json, to_latex, to_markdown
+from semece.tables.summary import (
+    NOTE,
+    gap_interval,
+    headline,
+    judge_text,
+    reliability,
+    summary_frame,
+    summary_row,
+    summary_table,
+)
+from semece.tables.verdicts import REASONS, bounds_text, excluded_text, implication, plural, verdict
+from semece.theory import REGIMES
+
+__all__ = [
+    "NOTE",
+    "REASONS",
+    "REGIMES",
+    "bounds_text",
+    "excluded_text",
+    "gap_interval",
+    "headline",
+    "implication",
+    "judge_text",
+    "plural",
+    "reliability",
+    "render",
+    "summary_frame",
+    "summary_row",
+    "summary_table",
+    "to_csv",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "verdict",
+]
