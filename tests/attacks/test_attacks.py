@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from semece.errors import ParseError
+from semece.judges.exact import ExactJudge
 from semece.judges.llm import CLIP, LLMJudge, read_grade, read_partition
+from semece.judges.rules import RulesJudge
 from semece.prompts.responses import read_response
 from semece.records import Question
 
@@ -106,3 +108,10 @@ def test_an_answer_can_neither_hide_text_nor_open_a_turn(attack):
     assert not {unicodedata.category(c) for c in content} & {"Cc", "Cf", "Cs"}
     assert "<" not in content
     assert "[INST]" not in content
+
+
+@pytest.mark.parametrize("attack", of_kind("answer"))
+@pytest.mark.parametrize("judge", [RulesJudge(), ExactJudge()], ids=["rules", "exact"])
+def test_no_instruction_makes_an_answer_correct_for_a_judge_without_a_model(judge, attack):
+    elsewhere = Question("q2", "What is the capital of Iceland?", ("Reykjavik",))
+    assert judge.grade(elsewhere, attack["answer"]) != "correct"
