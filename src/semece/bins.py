@@ -36,6 +36,7 @@ Binning = Literal["width", "mass"]
 CLOSED: tuple[Closed, ...] = ("left", "right", "guo", "linspace-digitize")
 BINNING: tuple[Binning, ...] = ("width", "mass")
 EDGE_TOLERANCE = 1e-9
+TIE_SCALE = 2.0**32
 OUTSIDE = -1
 """The bin index of a row that is in no bin (``"guo"``, c = 0)."""
 
@@ -140,5 +141,12 @@ def mass_of_values(weight: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]
 
 
 def distinct(confidence: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Sorted distinct values, equal to nine decimals, and the place of each row among them."""
-    return np.unique(np.round(confidence, 9), return_inverse=True)
+    """Sorted distinct values, and the place of each row among them.
+
+    Values that agree to nine significant digits are one value, its smallest: 0.1 + 0.2 and 0.3 are a tie, and so are
+    frequencies that were summed in another order.
+    """
+    mantissa, exponent = np.frexp(confidence)
+    key = np.ldexp(np.round(mantissa * TIE_SCALE), exponent)
+    _, place, n = np.unique(key, return_inverse=True, return_counts=True)
+    return np.sort(confidence)[np.cumsum(n) - n], place

@@ -1,8 +1,8 @@
 r"""Does a higher confidence go with a correct answer? Ranking and selective answering.
 
 Only the order of the confidences matters here. Ties are handled so that the order of the rows never matters: equal
-confidences (to nine decimals) are one threshold. A soft correctness a counts as a share a of a correct and 1 - a of a
-wrong answer. ``weights`` are frequency weights.
+confidences (to nine significant digits) are one threshold. A soft correctness a counts as a share a of a correct and
+1 - a of a wrong answer. ``weights`` are frequency weights.
 """
 
 from __future__ import annotations
