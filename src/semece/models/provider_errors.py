@@ -1,0 +1,133 @@
+"""Errors of ``pydantic-ai`` as ours: what may be asked again, what may have been paid, the service's own sentence."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from semece.errors import ModelError, TransientError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+LONGEST_SENTENCE = 300
+
+_WORDS = {
+    "top_p": r"top_?p\b",
+    "temperature": r"temperature\b",
+    "seed": r"seed\b",
+    "thinking": r"(thinking|reasoning|effort)",
+    "schema": r"(output_config|output_format|json_?schema|response_?(json_?)?schema|response_?mime_?type|schema)",
+}
+"""How services write the options that may be left out."""
+
+
+def named_option(sentence: str, sent: Sequence[str]) -> str | None:
+    """Find the option that a refusal names, among those that were sent.
+
+    Parameters
+    ----------
+    sentence : str
+        The service's sentence.
+    sent : sequence of str
+        Names of options, in the order in which a sentence that names several is read.
+
+    Returns
+    -------
+    str or None
+        None if it names none.
+
+    Examples
+    --------
+    >>> named_option("`temperature` and `top_p` cannot both be specified", ["top_p", "temperature"])
+    'top_p'
+    """
+    for name in sent:
+        if re.search(rf"(?<![a-z]){_WORDS[name]}", sentence, re.IGNORECASE):
+            return name
+    return None
+
+
+def clear(text: str, secrets: Iterable[str]) -> str:
+    """Take secrets out of a text and make it one line of at most 300 characters.
+
+    Examples
+    --------
+    >>> clear("invalid x-api-key sk-123456", ["sk-123456"])
+    'invalid x-api-key ***'
+    """
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_SENTENCE else f"{line[:LONGEST_SENTENCE]}..."
+
+
+def sentence_of(error: Exception) -> str:
+    """Find the service's own sentence in an error; else what the error says."""
+    body = getattr(error, "body", None)
+    inner: Any = body.get("error", body) if isinstance(body, dict) else None
+    said = inner.get("message") if isinstance(inner, dict) else None
+    return said if isinstance(said, str) and said else str(error)
+
+
+def explain(error: Exception, name: str, secrets: Iterable[str] = ()) -> ModelError:
+    """Turn an error of ``pydantic-ai`` into one of ours.
+
+    Parameters
+    ----------
+    error : Exception
+        A ``ModelAPIError`` or a sibling.
+    name : str
+        The model's spelling.
+    secrets : iterable of str
+        What the message may not show.
+
+    Returns
+    -------
+    ModelError
+        A :class:`semece.errors.TransientError` where asking again may help.
+    """
+    said = f"{name}: {clear(sentence_of(error), secrets)}"
+    status, maybe_paid = _classified(error)
+    if status is None:
+        return ModelError(said)
+    return TransientError(said, status=status, retry_after=_retry_after(error), maybe_paid=maybe_paid)
+
+
+def _classified(error: Exception) -> tuple[str | None, bool]:
+    """Name the status of an error, None for one that asking again does not help, and whether it may be paid for."""
+    from pydantic_ai import exceptions as theirs
+
+    found: tuple[str | None, bool]
+    match error:
+        case theirs.ModelQuotaExceededError() | theirs.ModelRequestRejectedError():
+            found = None, False
+        case theirs.ModelRateLimitError():
+            found = "rate_limited", False
+        case theirs.ModelUnavailableError() | theirs.ModelServerError():
+            found = "server", False
+        case theirs.ModelTimeoutError():
+            found = "timeout", _was_sent(error)
+        case theirs.ModelConnectionError():
+            found = "connection", _was_sent(error)
+        case theirs.ModelHTTPError():
+            found = {408: "timeout", 409: "server"}.get(error.status_code), False
+        case _:
+            found = "broken_body", True
+    return found
+
+
+def _retry_after(error: Exception) -> float | None:
+    """Seconds the service asked to wait, fractions included."""
+    known: float | None = getattr(error, "retry_after", None)
+    if known is not None:
+        return known
+    try:
+        return float((getattr(error, "headers", None) or {})["retry-after"])
+    except (KeyError, ValueError):
+        return None
+
+
+def _was_sent(error: Any) -> bool:  # noqa: ANN401 - a ModelConnectionError
+    """Whether a request that failed on the way may have arrived."""
+    return error.phase not in {"pool", "connect"}

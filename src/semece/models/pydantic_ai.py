@@ -1,0 +1,405 @@
+"""Anthropic and Google, through ``pydantic-ai-slim`` (extra ``providers``).
+
+One request gives one choice: these services bill several choices and return one. A call is sent once; an option that
+the service refuses by name is left out from then on and the call sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from semece.errors import ModelError, TransientError
+from semece.models import Call, Reply, Usage
+from semece.models.provider_errors import clear, explain, named_option, sentence_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semece.models import Decoding, Message, ReplyStatus, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a service needs to be opened.
+
+    Parameters
+    ----------
+    keys : tuple of str
+        Environment variables that may hold its key; the first that is set counts.
+    title : str
+        Its name for people.
+    """
+
+    keys: tuple[str, ...]
+    title: str
+
+
+SERVICES: Mapping[str, Service] = {
+    "anthropic": Service(("ANTHROPIC_API_KEY",), "Anthropic"),
+    "google": Service(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "Google"),
+}
+"""Services that this adapter reaches."""
+
+OPTIONS = ("top_p", "temperature", "seed", "thinking", "schema")
+"""Options that may be left out, in the order in which a refusal that names several is read."""
+
+_FINISHED: Mapping[str, ReplyStatus] = {
+    "refusal": "refusal",
+    "max_tokens": "truncated",
+    "model_context_window_exceeded": "truncated",
+    "MAX_TOKENS": "truncated",
+    "CONTINUATION": "truncated",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "LANGUAGE": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+}
+"""The services' words for a reply that was stopped; every other word leaves a text as it is."""
+
+_UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
+"""What the libraries raise for a body of another shape than the service's."""
+
+_body: ContextVar[list[str] | None] = ContextVar("body", default=None)
+
+
+def open_provider(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> ProviderModel:
+    """Open a model of Anthropic or Google.
+
+    Parameters
+    ----------
+    spelling : str
+        ``anthropic/NAME`` or ``google/NAME``.
+    base_url : str, optional
+        Another endpoint. None: ``ANTHROPIC_BASE_URL`` or ``GOOGLE_GEMINI_BASE_URL`` if set, else the service's own.
+    timeout : float
+        Seconds of one call.
+
+    Returns
+    -------
+    ProviderModel
+
+    Raises
+    ------
+    ModelError
+        No such service, no key (none is needed on this machine), or the extra is not installed.
+    """
+    service, _, name = spelling.partition("/")
+    if service not in SERVICES or not name:
+        raise ModelError(f"a model is spelled anthropic/NAME or google/NAME; got {spelling!r}")
+    variable = {"anthropic": "ANTHROPIC_BASE_URL", "google": "GOOGLE_GEMINI_BASE_URL"}[service]
+    url = base_url or os.environ.get(variable)
+    key = _key(service, url)
+    try:
+        client = _client(timeout)
+        model = (
+            _anthropic(name, key, url, timeout, client) if service == "anthropic" else _google(name, key, url, client)
+        )
+    except ImportError:
+        raise ModelError(
+            f"{SERVICES[service].title} needs packages that are not installed: pip install 'semece[providers]'"
+        ) from None
+    return ProviderModel(spelling, model, client, timeout=timeout, secrets=_secrets(key, url))
+
+
+def _key(service: str, url: str | None) -> str:
+    """Find the key; a server on this machine needs none."""
+    names = SERVICES[service].keys
+    for name in names:
+        if key := os.environ.get(name):
+            return key
+    if url and urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}:
+        return "none"
+    raise ModelError(
+        f"{SERVICES[service].title} needs a key: set {' or '.join(names)} in the environment or in --env-file"
+    )
+
+
+def _secrets(key: str, url: str | None) -> tuple[str, ...]:
+    """List what no message may show: the key, and whatever a URL carries besides its address."""
+    parts = urlsplit(url or "")
+    found = (key, parts.password, parts.username, *(pair.partition("=")[2] for pair in parts.query.split("&")))
+    return tuple(text for text in found if text and len(text) >= 4 and text != "none")
+
+
+def _client(timeout: float) -> Any:  # noqa: ANN401 - httpx2 is there only with the extra
+    import httpx2
+
+    limits = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(timeout, connect=min(timeout, 30.0)),
+        limits=limits,
+        event_hooks={"response": [_keep_body]},
+    )
+
+
+async def _keep_body(response: Any) -> None:  # noqa: ANN401 - httpx2 is there only with the extra
+    """Keep the body as it came, for the call that is waiting for it."""
+    kept = _body.get()
+    if kept is not None:
+        await response.aread()
+        kept.append(response.text)
+
+
+def _anthropic(name: str, key: str, url: str | None, timeout: float, client: Any) -> Any:  # noqa: ANN401
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    sdk = AsyncAnthropic(api_key=key, base_url=url, http_client=client, timeout=timeout, max_retries=0)
+    return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=sdk))
+
+
+def _google(name: str, key: str, url: str | None, client: Any) -> Any:  # noqa: ANN401
+    from google.genai.types import HttpRetryOptions
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    once = HttpRetryOptions(attempts=1)
+    return GoogleModel(name, provider=GoogleProvider(api_key=key, base_url=url, http_client=client, retry_options=once))
+
+
+@dataclass(slots=True)
+class Dropped:
+    """Options a service does not take, and what of that has not been told yet.
+
+    Parameters
+    ----------
+    names : set of str
+        From :data:`OPTIONS`.
+    news : list of str
+        One sentence for each, until it is told.
+    """
+
+    names: set[str] = field(default_factory=set)
+    news: list[str] = field(default_factory=list)
+
+    def add(self, name: str, reason: str) -> None:
+        """Leave an option out from now on."""
+        if name not in self.names:
+            self.names.add(name)
+            self.news.append(f"{name} is left out: {reason}")
+
+    def told(self) -> tuple[str, ...]:
+        """Give the news once."""
+        news, self.news = tuple(self.news), []
+        return news
+
+
+class ProviderModel:
+    """A model behind ``pydantic-ai``.
+
+    Parameters
+    ----------
+    name : str
+        Its spelling.
+    model : pydantic_ai.models.Model
+        What is asked.
+    client : httpx2.AsyncClient
+        The connections, closed by :meth:`aclose`.
+    timeout : float
+        Seconds of one call.
+    secrets : tuple of str
+        What no message may show.
+    """
+
+    max_choices = 1
+
+    def __init__(
+        self,
+        name: str,
+        model: Any,  # noqa: ANN401 - pydantic-ai is there only with the extra
+        client: Any,  # noqa: ANN401 - httpx2 too
+        *,
+        timeout: float,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.service = name.partition("/")[0]
+        self.model = model
+        self.dropped = Dropped()
+        self._client = client
+        self._timeout = timeout
+        self._secrets = secrets
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Ask for one choice.
+
+        Raises
+        ------
+        ValueError
+            If more than one choice is asked for.
+        TransientError, ModelError
+            See :class:`semece.models.Model`.
+        """
+        if request.n != 1:
+            raise ValueError(f"{self.service} gives one choice per request; got n = {request.n}")
+        started = time.perf_counter()
+        response, raw = await self._ask(request)
+        return self.call(response, raw, latency=time.perf_counter() - started)
+
+    async def _ask(self, request: Request) -> tuple[Any, str]:
+        """Send a request; send it again without an option that is refused by name."""
+        from pydantic_ai.exceptions import AgentRunError
+
+        while True:
+            before = len(self.dropped.names)
+            messages, settings, parameters = self.prepared(request)
+            try:
+                return await self._send(messages, settings, parameters)
+            except TimeoutError:
+                raise TransientError(
+                    f"{self.name} did not answer within {self._timeout:g} seconds", status="timeout", maybe_paid=True
+                ) from None
+            except AgentRunError as error:
+                if not self.learn(error, settings, parameters, before):
+                    raise self.explained(error) from None
+            except _UNREADABLE as error:
+                raise self.unreadable(type(error).__name__) from None
+
+    async def _send(self, messages: Any, settings: Any, parameters: Any) -> tuple[Any, str]:  # noqa: ANN401
+        from pydantic_ai.direct import model_request
+
+        bodies: list[str] = []
+        token = _body.set(bodies)
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await model_request(
+                    self.model, messages, model_settings=settings, model_request_parameters=parameters
+                )
+        finally:
+            _body.reset(token)
+        return response, bodies[-1] if bodies else ""
+
+    def prepared(self, request: Request) -> tuple[list[Any], Any, Any]:
+        """Translate a request: messages, settings and parameters of ``pydantic-ai``, without what is left out."""
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.output import OutputObjectDefinition
+
+        options = self._options(request)
+        schema = options.pop("schema", None)
+        if schema is None:
+            parameters = ModelRequestParameters()
+        else:
+            wanted = OutputObjectDefinition(json_schema=dict(schema), name="reply", strict=True)
+            parameters = ModelRequestParameters(output_mode="native", output_object=wanted)
+        return _messages(request.messages), {"max_tokens": request.decoding.max_tokens, **options}, parameters
+
+    def _options(self, request: Request) -> dict[str, Any]:
+        decoding = request.decoding
+        self._foresee(decoding)
+        wanted = {
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": request.seed if self.service == "google" else None,
+            "thinking": decoding.reasoning_effort,
+            "schema": decoding.schema,
+        }
+        return {name: value for name, value in wanted.items() if value is not None and name not in self.dropped.names}
+
+    def _foresee(self, decoding: Decoding) -> None:
+        """Leave out what is known to be refused."""
+        profile = self.model.profile
+        if profile.get("anthropic_disallows_sampling_settings"):
+            for name in ("temperature", "top_p"):
+                if getattr(decoding, name) is not None:
+                    self.dropped.add(name, f"{self.name} takes no sampling options")
+        if self.service == "anthropic" and decoding.temperature is not None and decoding.top_p is not None:
+            self.dropped.add("top_p", "Anthropic refuses it together with temperature")
+        if decoding.schema is not None and not profile.get("supports_json_schema_output"):
+            self.dropped.add("schema", f"{self.name} has no structured output")
+        if decoding.reasoning_effort is not None and not profile.get("supports_thinking"):
+            self.dropped.add("thinking", f"{self.name} takes no reasoning effort")
+
+    def learn(self, error: Exception, settings: Mapping[str, Any], parameters: Any, before: int) -> bool:  # noqa: ANN401
+        """Leave out the option that a refusal names; tell whether asking again makes sense.
+
+        Parameters
+        ----------
+        error : Exception
+            The refusal.
+        settings, parameters
+            What was sent.
+        before : int
+            How many options were left out when it was sent: another call may have learned meanwhile.
+        """
+        from pydantic_ai.exceptions import ModelRequestRejectedError
+
+        if not isinstance(error, ModelRequestRejectedError) or getattr(error, "status_code", 400) not in {400, 422}:
+            return False
+        sentence = sentence_of(error)
+        sent = [name for name in OPTIONS if name in settings or (name == "schema" and parameters.output_object)]
+        name = named_option(sentence, sent)
+        if name is None:
+            return len(self.dropped.names) > before
+        self.dropped.add(name, f"{self.name} says: {clear(sentence, self._secrets)}")
+        return True
+
+    def call(self, response: Any, raw: str, *, latency: float = 0.0) -> Call:  # noqa: ANN401 - a ModelResponse
+        """Read what came back.
+
+        Raises
+        ------
+        TransientError
+            It holds neither a text nor a reason for having none.
+        """
+        details = response.provider_details or {}
+        finish = details.get("finish_reason") or details.get("block_reason")
+        status = _FINISHED.get(str(finish), "ok")
+        if "block_reason" in details:
+            status = "content_filter"
+        texts = [part.content for part in response.parts if part.part_kind == "text"]
+        if status == "ok" and not texts:
+            raise self.unreadable("no text in it")
+        reply = Reply("".join(texts), status, None if finish is None else str(finish), _compact(raw))
+        usage = response.usage
+        counted = Usage(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
+        return Call((reply,), counted, response.provider_response_id, latency, self.dropped.told())
+
+    def explained(self, error: Exception) -> ModelError:
+        """Turn an error of ``pydantic-ai`` into one of ours."""
+        return explain(error, self.name, self._secrets)
+
+    def unreadable(self, why: str) -> TransientError:
+        """Say that a body was not what the service sends."""
+        return TransientError(
+            f"{self.name} sent a reply that cannot be read: {clear(why, self._secrets)}",
+            status="broken_body",
+            maybe_paid=True,
+        )
+
+
+def _compact(body: str) -> str:
+    """Write JSON without the spaces that some services send."""
+    try:
+        return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
+    except ValueError:
+        return body
+
+
+def _messages(messages: tuple[Message, ...]) -> list[Any]:
+    """Translate messages: a reply of the assistant stands between requests."""
+    from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+
+    made: list[Any] = []
+    for message in messages:
+        if message.role == "assistant":
+            made.append(ModelResponse(parts=[TextPart(message.content)]))
+            continue
+        if not made or isinstance(made[-1], ModelResponse):
+            made.append(ModelRequest(parts=[]))
+        part = SystemPromptPart if message.role == "system" else UserPromptPart
+        made[-1].parts.append(part(message.content))
+    return made
