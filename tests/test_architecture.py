@@ -44,6 +44,7 @@ MAY_IMPORT = {
     "planning": {"pipeline", "budget", "judges", "models", "datasets", "store", "opening", "settings"},
     "run": {"pipeline", "judges", "models", "datasets", "store", "opening", "settings", "samples", *CORE},
     "exporting": {"run"},
+    "doctor": {"run", "store"},
     "evaluation": {"run", "work", "settings", "store", "models", "datasets"},
     "renderers": set(),
     "tables": {"run", "renderers", *CORE},

@@ -130,9 +130,9 @@ def test_an_incomplete_run_prints_its_table_and_exits_with_three(semece):
 
 
 def test_a_cap_exits_with_three_and_says_how_to_go_on(semece):
-    code, out, err = run_starter(semece, "--max-total-tokens", 40_000, "--max-tokens", 50, "--concurrency", 1)
+    code, out, err = run_starter(semece, "--max-total-tokens", 2_000, "--max-tokens", 50, "--concurrency", 1)
     assert code == 3
-    assert "cap of 40,000 tokens is reached" in err
+    assert "cap of 2,000 tokens is reached" in err
     assert "run it again to continue" in err
     assert "questions complete" in out
 

@@ -320,6 +320,11 @@ class Store:
         rows = self._execute(sql)
         return {r[0]: (int(r[1]), int(r[2]), r[3] if r[5] == r[4] and r[5] else None) for r in rows}
 
+    def integrity_faults(self) -> list[str]:
+        """List what SQLite finds wrong with the file; empty if nothing."""
+        found = [str(row[0]) for row in self._execute("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
         sql = (

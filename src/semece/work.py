@@ -123,6 +123,7 @@ async def execute(
             check_identity(store, settings.identity(data))
             store.add_questions(chosen)
             store.set_meta("prompt", settings.prompt)
+            store.set_meta("dataset", settings.dataset)
             store.set_meta("view", _view(settings, [q.id for q in questions]))
             work = Work(store, settings, questions, progress or _silent)
             await work.respond(model)

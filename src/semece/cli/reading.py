@@ -171,4 +171,18 @@ def export(
         write(open_runs(stack, [run], judge)[0], what=what, form=to, output=output)
 
 
-COMMANDS = {"summary": summary, "show": show, "report": report, "export": export}
+def doctor(run: OneRun) -> None:
+    """Say whether a run file is whole, whether it is being written, what is missing and how to continue.
+
+    Example: [bold]semece doctor runs/starter--local-smollm2.db[/bold]
+    """
+    from semece.doctor import examine
+
+    well, lines = examine(run)
+    for line in lines:
+        typer.echo(line)
+    if not well:
+        raise typer.Exit(3)
+
+
+COMMANDS = {"doctor": doctor, "summary": summary, "show": show, "report": report, "export": export}

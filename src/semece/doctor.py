@@ -1,0 +1,98 @@
+"""The health of a run file: is it whole, is somebody writing it, what is missing, how to continue."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from semece.run import Run
+from semece.store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+OPTIONS = {
+    "temperature": ("--temperature", 1.0),
+    "top_p": ("--top-p", 1.0),
+    "reasoning effort": ("--reasoning-effort", None),
+    "seed": ("--seed", 0),
+    "elicitation": ("--elicit", "percent"),
+}
+"""Field of a run's identity: its option and default."""
+
+
+def examine(path: str | Path) -> tuple[bool, list[str]]:
+    """Look a run file over without changing it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The run file.
+
+    Returns
+    -------
+    tuple of bool and list of str
+        Whether all is well and complete, and what to say, a sentence a line.
+
+    Raises
+    ------
+    StoreError
+        It is not a run file.
+    """
+    with Store(path) as store:
+        faults = store.integrity_faults()
+        if faults:
+            return False, [f"{path} is damaged: {fault}" for fault in faults]
+        lines = [f"{path} is whole", *_state(Path(path))]
+        if store.meta("view") is None:
+            return False, [*lines, "it holds no run yet"]
+        with Run(store) as run:
+            lines += _contents(run)
+            complete = run.complete[0] == run.complete[1]
+            if not complete:
+                lines.append(f"to continue: {continuing(run, store)}")
+    return complete, lines
+
+
+def _state(path: Path) -> Iterator[str]:
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(f"{path}.lock", timeout=0):
+            pass
+    except Timeout:
+        yield "it is being written now"
+    except OSError:
+        yield "whether it is being written now cannot be told here"
+    if Path(f"{path}-wal").exists():
+        yield (
+            f"{path.name}-wal holds replies that are not folded into it yet: copy {path.name}, {path.name}-wal and "
+            f"{path.name}-shm together, or wait until the run has ended"
+        )
+
+
+def _contents(run: Run) -> Iterator[str]:
+    done, selected = run.complete
+    yield f"{done:,} of {selected:,} questions complete, {run.counts['missing']:,} responses missing"
+    unusable = {name: count for name, count in run.counts.items() if name in {"content_filter", "truncated", "refusal"}}
+    if unusable:
+        text = ", ".join(f"{count:,} {name}" for name, count in unusable.items())
+        yield f"delivered without a usable answer: {text} (--retry-failed asks again)"
+    failed, paid = run.failed_calls
+    if failed:
+        yield f"{failed:,} calls delivered nothing, {paid:,} of them may have been paid for"
+
+
+def continuing(run: Run, store: Store) -> str:
+    """Spell the command that continues a run."""
+    identity: dict[str, Any] = store.meta("identity")
+    words = ["semece", "run", "--model", run.model, "--dataset", store.meta("dataset", run.dataset), "-n", str(run.n)]
+    for field, (option, default) in OPTIONS.items():
+        if identity.get(field, default) != default:
+            words += [option, str(identity[field])]
+    if run.judge_names[0] == run.judge_names[1]:
+        words += ["--judge", run.judge_names[0]]
+    else:
+        words += ["--partition-judge", run.judge_names[0], "--grade-judge", run.judge_names[1]]
+    return shlex.join([*words, "-o", str(run.path)])

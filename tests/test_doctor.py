@@ -1,0 +1,59 @@
+"""The doctor: whole, busy, missing, how to continue."""
+
+import asyncio
+import shlex
+import sys
+
+import pytest
+
+from semece.cli import main
+from semece.doctor import examine
+from semece.errors import StoreError
+from semece.run import Run
+from semece.settings import Settings
+from semece.store import Store
+from semece.work import execute
+from tests.test_store import truncated
+
+
+def make(path, **changes):
+    options = {"n": 6, "limit": 3, "temperature": 0.5} | changes
+    asyncio.run(execute(Settings("fake/?pmf=.5,.5", "starter", **options), path))
+
+
+def test_a_finished_run_is_well(tmp_path):
+    make(tmp_path / "a.db")
+    well, lines = examine(tmp_path / "a.db")
+    assert well
+    assert lines == [f"{tmp_path / 'a.db'} is whole", "3 of 3 questions complete, 0 responses missing"]
+
+
+def test_an_incomplete_run_says_the_command_that_completes_it(tmp_path, monkeypatch, capsys):
+    make(tmp_path / "a.db")
+    with Store(tmp_path / "a.db", write=True) as store:
+        store.set_meta("view", store.meta("view") | {"n": 8})
+    well, lines = examine(tmp_path / "a.db")
+    assert not well
+    assert "0 of 3 questions complete, 6 responses missing" in lines
+    command = lines[-1].removeprefix("to continue: ")
+    monkeypatch.setattr(sys, "argv", [*shlex.split(command), "--limit", "3"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    with Run(tmp_path / "a.db") as run:
+        assert run.counts == {"parsed": 24, "missing": 0}
+
+
+def test_a_file_that_is_being_written_is_said_with_the_warning_about_copies(tmp_path):
+    make(tmp_path / "a.db")
+    with Store(tmp_path / "a.db", write=True) as store:
+        store.set_meta("x", 1)
+        _, lines = examine(tmp_path / "a.db")
+    assert "it is being written now" in lines
+    assert any("a.db-wal" in line and "together" in line for line in lines)
+
+
+def test_a_damaged_file_is_said_to_be(tmp_path):
+    truncated(tmp_path / "a.db")
+    with pytest.raises(StoreError, match="damaged or truncated"):
+        examine(tmp_path / "a.db")
