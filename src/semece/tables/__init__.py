@@ -17,6 +17,7 @@ from semece.tables.summary import (
     summary_row,
     summary_table,
 )
+from semece.tables.theory import constants_table, regime_table
 from semece.tables.verdicts import REASONS, bounds_text, excluded_text, implication, plural, verdict
 from semece.theory import REGIMES
 
@@ -25,12 +26,14 @@ __all__ = [
     "REASONS",
     "REGIMES",
     "bounds_text",
+    "constants_table",
     "excluded_text",
     "gap_interval",
     "headline",
     "implication",
     "judge_text",
     "plural",
+    "regime_table",
     "reliability",
     "render",
     "summary_frame",

@@ -1,6 +1,6 @@
-"""Figures: each ``plot_*`` draws one table of the core on one axes, and returns the axes.
+"""What all figures share: colours, sizes, an empty figure, a file.
 
-Nothing is computed here but positions. Drawing goes through ``matplotlib.figure.Figure``: no global state, no window.
+Drawing goes through ``matplotlib.figure.Figure``: no global state, no window.
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ STYLE: dict[str, Any] = {
     "font.size": 8,
     "axes.titlesize": 8.5,
     "axes.labelsize": 8,
+    "mathtext.fontset": "dejavusans",
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "legend.fontsize": 7,
@@ -162,7 +163,7 @@ def save(fig: Figure, path: str | Path, *, dpi: int = 200) -> Path:
     return path
 
 
-def _styled(plot: Callable[P, R]) -> Callable[P, R]:
+def styled(plot: Callable[P, R]) -> Callable[P, R]:
     """Draw in our settings, whoever made the axes."""
 
     @wraps(plot)
@@ -173,73 +174,12 @@ def _styled(plot: Callable[P, R]) -> Callable[P, R]:
     return draw
 
 
-@_styled
-def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "sem1", title: str = "") -> Axes:
-    """Draw accuracy against confidence per bin, with intervals and the number of questions.
-
-    A point below the diagonal is over-confident. The bar between point and diagonal is the gap that ECE averages,
-    weighted with the counts on top.
-
-    Parameters
-    ----------
-    table : ReliabilityTable or DataFrame
-        With ``low, high, count, confidence, accuracy, accuracy_low, accuracy_high``; bins with count 0 are left out.
-    ax : Axes, optional
-        Where to draw; a new figure of one column by default.
-    estimator : {'sem1', 'sem2', 'ver'}
-        Whose colour and marker to use.
-    title : str
-        Above the counts; the estimator's name by default.
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> table = dict(low=[0.0, 0.5], high=[0.5, 1.0], count=[3, 9], confidence=[0.3, 0.8], accuracy=[0.33, 0.6])
-    >>> ax = plot_reliability(table | dict(accuracy_low=[0.1, 0.3], accuracy_high=[0.7, 0.8]))
-    >>> ax.get_xlabel(), ax.get_ylabel()
-    ('confidence', 'accuracy')
-    """
-    ax = _axes(ax)
-    names = ("low", "high", "count", "confidence", "accuracy", "accuracy_low", "accuracy_high")
-    columns = [_column(table, name) for name in names]
-    keep = columns[2] > 0
-    low, high, count, confidence, accuracy, accuracy_low, accuracy_high = (column[keep] for column in columns)
-    color, marker = COLORS[estimator], MARKERS[estimator]
-    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
-    ax.vlines(confidence, confidence, accuracy, color=color, alpha=0.35, lw=4.5, zorder=2)
-    spread = np.abs(np.vstack([accuracy - accuracy_low, accuracy_high - accuracy]))
-    style: dict[str, Any] = {"color": color, "ms": 4.2, "elinewidth": 0.9, "capsize": 1.8, "clip_on": False}
-    ax.errorbar(confidence, accuracy, yerr=spread, fmt=marker, zorder=3, **style)
-    ax.text(1.02, 0.0, "over-confident", color=MUTED, size=6.5, rotation=90, ha="left", va="bottom")
-    ax.text(0.03, 0.97, "under-confident", color=MUTED, size=6.5, ha="left", va="top")
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
-    _counts(ax, low, high, count, title=title or NAMES[estimator])
-    return ax
-
-
-def _counts(
-    ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64], count: NDArray[np.float64], *, title: str
-) -> None:
-    """Put a strip of counts on top of the axes."""
-    strip = ax.inset_axes((0.0, 1.03, 1.0, 0.14))
-    strip.bar(low, count, width=high - low, align="edge", color=FAINT, edgecolor="none")
-    numbered = count if low.size <= 12 else count[:0]
-    for left, right, number in zip(low, high, numbered, strict=False):
-        strip.text((left + right) / 2, number, f"{number:g}", ha="center", va="bottom", size=6, color=MUTED)
-    strip.set(xlim=(0, 1), ylim=(0, (count.max() if count.size else 1) * 1.6), xticks=[], yticks=[])
-    strip.spines[:].set_visible(False)
-    strip.set_title(title, pad=3)
-
-
-def _axes(ax: Axes | None) -> Axes:
+def axes_or_new(ax: Axes | None) -> Axes:
     """Give the axes, or those of a new figure."""
     return ax if ax is not None else figure()[1][0]
 
 
-def _column(table: Table, name: str) -> NDArray[np.float64]:
+def column_of(table: Table, name: str) -> NDArray[np.float64]:
     """Read a column of a NamedTuple, a mapping or a DataFrame; null becomes nan."""
     column: Any = getattr(table, name) if isinstance(table, tuple) else table[name]
     return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=np.float64)

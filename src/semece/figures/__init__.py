@@ -1,0 +1,27 @@
+"""Figures: each ``plot_*`` draws one table on one axes, and returns the axes.
+
+Nothing is computed here but positions. Colours, sizes and files are in :mod:`semece.figures.canvas`.
+"""
+
+from __future__ import annotations
+
+from semece.figures.canvas import COLORS, FAINT, INK, MARKERS, MUTED, NAMES, figure, save, style
+from semece.figures.reliability import plot_reliability, plot_reliability_curves, plot_risk_coverage
+from semece.figures.theory import plot_constants, plot_regimes
+
+__all__ = [
+    "COLORS",
+    "FAINT",
+    "INK",
+    "MARKERS",
+    "MUTED",
+    "NAMES",
+    "figure",
+    "plot_constants",
+    "plot_regimes",
+    "plot_reliability",
+    "plot_reliability_curves",
+    "plot_risk_coverage",
+    "save",
+    "style",
+]
