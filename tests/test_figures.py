@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from conftest import absent
 from semece import figures
 from semece.calibration import reliability_table
+from tests.conftest import absent
 
 
 @pytest.fixture

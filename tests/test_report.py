@@ -13,7 +13,7 @@ from semece import report, tables
 from semece.errors import SemeceError
 from semece.records import Estimate, Partition, Question, Response
 from semece.report.entries import DETAILS, Detail, make_entries, make_entry
-from synthetic import View, make_page, make_views, plain, with_estimate
+from tests.synthetic import View, make_page, make_views, plain, with_estimate
 
 HOSTILE = (
     "<script>alert(1)</script>\"'><img src=x onerror=alert(2)></noscript></details>&amp;\ud800\x00 {{ 7*7 }}\u202e"

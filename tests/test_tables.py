@@ -14,7 +14,7 @@ from semece import tables
 from semece.calibration import ece
 from semece.inference import accuracy_interval, ece_interval
 from semece.renderers import MISSING, cells, shown
-from synthetic import estimates_of, make_page, make_views
+from tests.synthetic import estimates_of, make_page, make_views
 
 
 def summary_of(estimates, **more):

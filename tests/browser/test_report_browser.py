@@ -7,10 +7,10 @@ import time
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
+from tests.synthetic import make_page, make_views
+from tests.test_report import HOSTILE, hostile_view
 
 from semece import report
-from synthetic import make_page, make_views
-from test_report import HOSTILE, hostile_view
 
 pytestmark = pytest.mark.browser
 
