@@ -237,46 +237,10 @@ class Caller:
     def _note_failure(self, error: TransientError, slot: Slot) -> None:
         if error.status == "rate_limited" and self.pace.refused(error.retry_after):
             self.store.add_event("pace", f"rate limited: at most {self.pace.limit} calls at once")
-        raw = canonical({"error": str(error), "maybe_paid": error.maybe_paid})
-        row = StoredReply(
-            slot.key,
-            slot.stage,
-            slot.question_id,
-            slot.index,
-            error.status,
-            raw=raw,
-            judge=slot.judge,
-            request=slot.request,
-        )
-        self.store.append([row])
+        self.store.append([failed_row(error, slot)])
 
     def _rows(self, call: Call, slots: Sequence[Slot], judge_text: Callable[[str], str] | None) -> list[StoredReply]:
-        name, (cost, _) = uuid.uuid4().hex[:16], self._bill(call)
-        rows = []
-        for place, (reply, slot) in enumerate(zip(call.replies, slots, strict=False)):
-            first = place == 0 and call.usage is not None
-            status = judge_text(reply.text) if judge_text and reply.status == "ok" else reply.status
-            rows.append(
-                StoredReply(
-                    slot.key,
-                    slot.stage,
-                    slot.question_id,
-                    slot.index,
-                    status,
-                    reply.text,
-                    reply.raw,
-                    slot.judge,
-                    slot.request,
-                    reply.finish_reason,
-                    name,
-                    call.usage.input_tokens if call.usage and first else None,
-                    call.usage.output_tokens if call.usage and first else None,
-                    cost if first else None,
-                    call.latency,
-                    call.request_id if place == 0 else None,
-                )
-            )
-        return rows
+        return delivered_rows(call, slots, uuid.uuid4().hex[:16], self._bill(call)[0], judge_text)
 
     async def _committed(self, rows: list[StoredReply]) -> None:
         """Queue rows and wait until they are on disk; rows that arrive together are committed together."""
@@ -298,6 +262,70 @@ class Caller:
             self.stopped = error
             future.set_exception(error)
             future.exception()
+
+
+def delivered_rows(
+    call: Call,
+    slots: Sequence[Slot],
+    name: str,
+    cost: float | None,
+    judge_text: Callable[[str], str] | None = None,
+) -> list[StoredReply]:
+    """Make the rows of what a call delivered, one per choice; usage and cost stand on the first.
+
+    Parameters
+    ----------
+    call : Call
+        What came back.
+    slots : sequence of Slot
+        Where the choices belong, in order; there may be more slots than choices.
+    name : str
+        The call's id.
+    cost : float or None
+        USD of the whole call.
+    judge_text : callable or None
+        Status of a delivered text; None accepts every text.
+    """
+    rows = []
+    for place, (reply, slot) in enumerate(zip(call.replies, slots, strict=False)):
+        first = place == 0 and call.usage is not None
+        status = judge_text(reply.text) if judge_text and reply.status == "ok" else reply.status
+        rows.append(
+            StoredReply(
+                slot.key,
+                slot.stage,
+                slot.question_id,
+                slot.index,
+                status,
+                reply.text,
+                reply.raw,
+                slot.judge,
+                slot.request,
+                reply.finish_reason,
+                name,
+                call.usage.input_tokens if call.usage and first else None,
+                call.usage.output_tokens if call.usage and first else None,
+                cost if first else None,
+                call.latency,
+                call.request_id if place == 0 else None,
+            )
+        )
+    return rows
+
+
+def failed_row(error: TransientError, slot: Slot, name: str | None = None) -> StoredReply:
+    """Make the row of a call that delivered nothing."""
+    return StoredReply(
+        slot.key,
+        slot.stage,
+        slot.question_id,
+        slot.index,
+        error.status,
+        raw=canonical({"error": str(error), "maybe_paid": error.maybe_paid}),
+        judge=slot.judge,
+        request=slot.request,
+        call=name,
+    )
 
 
 async def in_parallel(jobs: Iterable[Callable[[], Awaitable[None]]], width: int) -> None:
