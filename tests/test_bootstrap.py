@@ -1,0 +1,184 @@
+"""Paired differences: the same as a loop over replicates, and how often their intervals hold."""
+
+import numpy as np
+import pytest
+
+from semece import bootstrap
+from semece.bootstrap import NEAR_ZERO, Resampling, is_low_margin, paired_bootstrap
+from semece.calibration import ece
+
+
+def questions(n, seed=0, power=2.0):
+    """Two confidences on a grid, correctness of the first to a power, and low margins."""
+    rng = np.random.default_rng(seed)
+    first = rng.integers(10, 51, n) / 50
+    second = np.round(np.clip(first - rng.random(n) * 0.1, 0, 1), 2)
+    return first, second, (rng.random(n) < first**power).astype(float), rng.random(n) < 0.4
+
+
+def statistics(first, second, correct, low, **options):
+    def pair(kept):
+        difference = ece(first[kept], correct[kept], **options) - ece(second[kept], correct[kept], **options)
+        return [(first - second)[kept].mean(), difference]
+
+    return [*pair(slice(None)), *pair(low)]
+
+
+def intervals(result):
+    return np.array(
+        [
+            result.overall.mean_difference,
+            result.overall.ece_difference,
+            result.low_margin.mean_difference,
+            result.low_margin.ece_difference,
+        ]
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"closed": "guo", "n_bins": 4}, {"closed": "right"}])
+def test_replicates_are_those_of_a_loop_over_the_same_draws(options):
+    first, second, correct, low = questions(300)
+    drawn = np.random.default_rng(7).integers(0, 300, (500, 300))
+    loop = np.array([statistics(first[i], second[i], correct[i], low[i], **options) for i in drawn])
+    resampling = Resampling(500, 0.9, 7)
+    result = paired_bootstrap(first, second, correct, low_margin=low, resampling=resampling, **options)
+    expected = np.column_stack(
+        [statistics(first, second, correct, low, **options), *np.quantile(loop, [0.05, 0.95], 0)]
+    )
+    np.testing.assert_allclose(intervals(result), expected, atol=1e-12)
+    assert (result.overall.n_questions, result.low_margin.n_questions) == (300, low.sum())
+
+
+def test_questions_with_several_rows_are_drawn_whole():
+    first, second, correct, low = questions(300)
+    ids = np.array([f"q{k}" for k in np.random.default_rng(3).integers(0, 60, 300)])
+    places = [np.flatnonzero(ids == name) for name in np.unique(ids)]
+    drawn = np.random.default_rng(0).integers(0, len(places), (1000, len(places)))
+    rows = [np.concatenate([places[j] for j in replicate]) for replicate in drawn]
+    loop = np.array([statistics(first[i], second[i], correct[i], low[i]) for i in rows])
+    result = paired_bootstrap(first, second, correct, low_margin=low, ids=ids)
+    expected = np.column_stack([statistics(first, second, correct, low), *np.quantile(loop, [0.025, 0.975], axis=0)])
+    np.testing.assert_allclose(intervals(result), expected, atol=1e-12)
+    assert result.overall.n_questions == len(places)
+    assert result.low_margin.n_questions == len(np.unique(ids[low]))
+
+
+def test_few_distinct_rows_are_drawn_by_their_counts():
+    """Four distinct rows of 400: multinomial counts, whose quantiles agree with index draws to sampling error."""
+    first, second, correct = (
+        np.tile([0.9, 0.9, 0.6, 0.6], 100),
+        np.tile([0.8, 0.8, 0.5, 0.5], 100),
+        np.tile([1, 0, 1, 0], 100),
+    )
+    many = paired_bootstrap(first, second, correct, resampling=Resampling(20_000))
+    drawn = np.random.default_rng(1).integers(0, 400, (20_000, 400))
+    loop = np.quantile((first - second)[drawn].mean(axis=1), [0.025, 0.975])
+    assert many.overall.mean_difference[1:] == pytest.approx(loop, abs=1e-12)
+    residual = correct - first
+    sums = np.stack([np.where(first == v, residual, 0)[drawn].sum(axis=1) for v in (0.9, 0.6)])
+    other = np.stack([np.where(first == v, correct - second, 0)[drawn].sum(axis=1) for v in (0.9, 0.6)])
+    differences = (np.abs(sums).sum(axis=0) - np.abs(other).sum(axis=0)) / 400
+    step = 1 / 400
+    assert many.overall.ece_difference[1:] == pytest.approx(np.quantile(differences, [0.025, 0.975]), abs=1.01 * step)
+
+
+@pytest.mark.parametrize("chunk", [1, 1000, 10**7])
+def test_results_do_not_depend_on_what_is_held_in_memory(monkeypatch, chunk):
+    data = questions(100)[:3]
+    whole = paired_bootstrap(*data)
+    monkeypatch.setattr(bootstrap, "CHUNK", chunk)
+    assert paired_bootstrap(*data).overall.ece_difference == pytest.approx(whole.overall.ece_difference, abs=1e-14)
+
+
+def test_the_order_of_rows_does_not_matter_beyond_the_draws():
+    first, second, correct, _ = questions(2000)
+    order = np.random.default_rng(0).permutation(2000)
+    here, there = (paired_bootstrap(first[o], second[o], correct[o]).overall for o in (np.arange(2000), order))
+    assert here.ece_difference.value == pytest.approx(there.ece_difference.value, abs=1e-12)
+    width = here.ece_difference.high - here.ece_difference.low
+    assert here.ece_difference[1:] == pytest.approx(there.ece_difference[1:], abs=0.15 * width)
+
+
+def test_equal_input_gives_equal_output():
+    data = questions(200)[:3]
+    assert paired_bootstrap(*data) == paired_bootstrap(*data, resampling=Resampling(rng=np.random.default_rng(0)))
+    assert paired_bootstrap(*data) != paired_bootstrap(*data, resampling=Resampling(rng=1))
+
+
+def test_fewer_than_thirty_low_margins_have_no_statistics():
+    first, second, correct, _ = questions(200)
+    low = np.arange(200) < 29
+    assert paired_bootstrap(first, second, correct, low_margin=low).low_margin is None
+    low[29] = True
+    assert paired_bootstrap(first, second, correct, low_margin=low).low_margin.n_questions == 30
+    assert paired_bootstrap(first, second, correct, low_margin=low, ids=np.arange(200) // 2).low_margin is None
+    assert paired_bootstrap(first, second, correct).low_margin is None
+
+
+def test_the_note_says_when_either_confidence_is_not_told_from_calibrated():
+    first, second, correct, low = questions(1500)
+    assert paired_bootstrap(first, second, correct).overall.note == ""
+    calibrated = (np.random.default_rng(5).random(1500) < first).astype(float)
+    for pair in ((first, second - 0.2), (second - 0.2, first)):
+        one, two = np.clip(pair, 0, 1)
+        assert paired_bootstrap(one, two, calibrated).overall.note == NEAR_ZERO
+    only_low = np.where(low, calibrated, correct)
+    result = paired_bootstrap(first, np.clip(second - 0.2, 0, 1), only_low, low_margin=low)
+    assert (result.overall.note, result.low_margin.note) == ("", NEAR_ZERO)
+
+
+def test_the_note_counts_a_question_once_however_many_rows_it_has():
+    rng = np.random.default_rng(8)
+    first = rng.integers(0, 51, 60) / 50
+    correct = (rng.random(60) < first).astype(float)
+    copies = [np.tile(values, 20) for values in (first, first, correct)]
+    assert paired_bootstrap(*copies).overall.note == ""
+    assert paired_bootstrap(*copies, ids=np.tile(np.arange(60), 20)).overall.note == NEAR_ZERO
+
+
+def test_soft_correctness_is_allowed():
+    result = paired_bootstrap([0.9] * 50, [0.8] * 50, [0.5, 0.25] * 25)
+    assert result.overall.ece_difference.value == pytest.approx(0.1)
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="at least 2 questions are needed to resample; got 1"):
+        paired_bootstrap([0.5, 0.6], [0.4, 0.5], [1, 0], ids=["a", "a"])
+    with pytest.raises(ValueError, match=r"low_margin must be 2 booleans, one per row; got int64 of shape \(2,\)"):
+        paired_bootstrap([0.5, 0.6], [0.4, 0.5], [1, 0], low_margin=[1, 0])
+    with pytest.raises(ValueError, match=r"low_margin must be 2 booleans, one per row; got bool of shape \(1,\)"):
+        paired_bootstrap([0.5, 0.6], [0.4, 0.5], [1, 0], low_margin=[True])
+    with pytest.raises(ValueError, match="n_resamples must be a whole number of at least 1; got 0"):
+        paired_bootstrap([0.5, 0.6], [0.4, 0.5], [1, 0], resampling=Resampling(0))
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1; got 95"):
+        paired_bootstrap([0.5, 0.6], [0.4, 0.5], [1, 0], resampling=Resampling(level=95))
+    with pytest.raises(ValueError, match=r"confidence must lie in \[0, 1\]; got 1\.5 at index 1"):
+        paired_bootstrap([0.5, 0.6], [0.4, 1.5], [1, 0])
+    with pytest.raises(ValueError, match="confidence and correct must have the same length; got 1 and 2"):
+        paired_bootstrap([0.5, 0.6], [0.4], [1, 0])
+
+
+def test_a_margin_on_the_boundary_is_not_low():
+    assert is_low_margin([0.199, 5 / 25, 0.2 - 1e-12, 0.0], 25).tolist() == [True, False, False, True]
+    assert is_low_margin([0.15, 0.15], [25, 100]).tolist() == [True, False]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("population", ["calibrated", "over-confident", "crossing"])
+def test_the_mean_difference_is_covered_everywhere_and_the_error_difference_under_over_confidence(population):
+    """200 replications of 500 questions from a pool whose own values are the truth; 4 standard errors."""
+    rng = np.random.default_rng(0)
+    first = rng.integers(10, 51, 50_000) / 50
+    second = np.clip(first - rng.beta(1, 6, 50_000) * (1 - first) * 2, 0, 1)
+    accuracy = {"calibrated": first, "over-confident": first**2, "crossing": 0.25 + 0.5 * first}[population]
+    truth = (first - second).mean(), ece(first, accuracy) - ece(second, accuracy)
+    hits = []
+    for _ in range(200):
+        index = rng.integers(0, 50_000, 500)
+        correct = rng.random(500) < accuracy[index]
+        result = paired_bootstrap(first[index], second[index], correct, resampling=Resampling(rng=rng)).overall
+        hits.append([low <= value <= high for value, (_, low, high) in zip(truth, result[1:3], strict=True)])
+    for place, share in enumerate(np.mean(hits, axis=0)):
+        if place == 0 or population == "over-confident":
+            error = 4 * max(share * (1 - share), 0.02) ** 0.5 / 200**0.5
+            assert 0.93 - error <= share <= 0.97 + error
