@@ -347,6 +347,25 @@ class Store:
         """Read (class, text) of every event, oldest first."""
         return self._execute("SELECT class, text FROM events ORDER BY id")
 
+    def batches(self) -> list[tuple[str, str, str | None, str, float]]:
+        """Read id, status, the provider's id, body and time of every batch, oldest first."""
+        return self._execute("SELECT id, status, provider_id, body, time FROM batches ORDER BY time, id")
+
+    def put_batch(
+        self, name: str, status: str, provider_id: str | None, body: str | None = None, when: float = 0.0
+    ) -> None:
+        """Commit a batch, or only another status of one that is there (``body=None``)."""
+        if body is None:
+            sql = "UPDATE batches SET status = ?, provider_id = ? WHERE id = ?"
+            self._execute(sql, (status, provider_id, name))
+        else:
+            self._execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", (name, status, provider_id, body, when))
+
+    def calls_named(self, prefix: str) -> set[str]:
+        """List the calls with rows whose name starts so."""
+        sql = "SELECT DISTINCT call FROM replies WHERE call >= ? AND call < ?"
+        return {row[0] for row in self._execute(sql, (prefix, prefix + "~"))}
+
 
 def _create(connection: sqlite3.Connection) -> None:
     connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
