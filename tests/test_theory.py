@@ -230,10 +230,6 @@ def test_expectations_equal_enumeration_with_ties_and_absent_classes():
     assert theory.population_selection_probability(pi, 6) == pytest.approx(selected, abs=1e-14)
 
 
-def test_lowest_label_ties_go_to_the_first_class():
-    assert theory.population_selection_probability([0.5, 0.5], 2, ties="lowest") == pytest.approx([0.75, 0.25])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [25, 50, 400])
 @pytest.mark.parametrize("alpha", [0.3, 3.0])
@@ -357,7 +353,6 @@ def test_minimal_n_is_one_where_there_is_no_bias():
         (lambda: theory.expected_sem1(1.0, 5), r"pi must have shape \(K,\) or \(Q, K\) and not be empty; got shape"),
         (lambda: theory.expected_sem1([1.0], 0), "n must be a whole number of at least 1; got 0"),
         (lambda: theory.expected_sem2([1.0], 2.5), "n_select must be a whole number of at least 1; got 2.5"),
-        (lambda: theory.population_selection_probability([1.0], 5, ties="first"), "ties must be one of 'uniform'"),
         (lambda: theory.expected_gap([1.0], 5, n_select=6), "n_select must be at most n; got 6 of 5"),
         (lambda: theory.predicted_gap(0.1, 1, 50, design="exact"), "design must be one of 'same-n', 'as-run', 'giv"),
         (lambda: theory.predicted_gap(0.1, 1, 1, design="given-pool"), "n must be finite and at least 2; got 1.0"),

@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semece.counts import circle_points, selection_table
-from semece.rows import check_choice, check_count
+from semece.counts import population_selection
+from semece.rows import check_count
 from semece.theory.arguments import check_numbers, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import ArrayLike, NDArray
 
-    from semece.counts import Ties
-
-NEGLIGIBLE = 1e-40
-"""Weights below this share of the largest are left out: their sum cannot be seen in double precision."""
+    from semece.counts import Selection
 
 
 def expected_sem1(pi: ArrayLike, n: int) -> NDArray[np.float64]:
@@ -55,7 +50,8 @@ def expected_sem1(pi: ArrayLike, n: int) -> NDArray[np.float64]:
     0.75
     """
     n = check_count("n", n)
-    return _per_question(pi, lambda p: np.asarray(multinomial_table(p, n).sum(axis=0) @ np.arange(n + 1) / n))
+    found = _selection(pi, n)[1]
+    return _shaped(found.largest / n, pi)
 
 
 def expected_sem2(pi: ArrayLike, n_select: int) -> NDArray[np.float64]:
@@ -87,12 +83,12 @@ def expected_sem2(pi: ArrayLike, n_select: int) -> NDArray[np.float64]:
     >>> round(float(expected_sem2([0.75, 0.25], 1)), 12)
     0.625
     """
-    s = check_count("n_select", n_select)
-    return _per_question(pi, lambda p: np.asarray(multinomial_table(p, s).sum(axis=1) @ p))
+    rows, found = _selection(pi, check_count("n_select", n_select))
+    return _shaped((found.probability * rows).sum(axis=1), pi)
 
 
-def population_selection_probability(pi: ArrayLike, n: int, *, ties: Ties = "uniform") -> NDArray[np.float64]:
-    """Probability of each class to be the most frequent of n responses.
+def population_selection_probability(pi: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Probability of each class to be the most frequent of n responses, ties broken uniformly.
 
     Parameters
     ----------
@@ -100,8 +96,6 @@ def population_selection_probability(pi: ArrayLike, n: int, *, ties: Ties = "uni
         Class probabilities; each row sums to 1.
     n : int
         Responses, >= 1.
-    ties : {'uniform', 'lowest'}
-        How ties are broken.
 
     Returns
     -------
@@ -111,45 +105,26 @@ def population_selection_probability(pi: ArrayLike, n: int, *, ties: Ties = "uni
     Raises
     ------
     ValueError
-        For negative probabilities, rows that do not sum to 1, n < 1, and an unknown rule.
+        For negative probabilities, rows that do not sum to 1, and n < 1.
 
     Examples
     --------
     >>> population_selection_probability([0.75, 0.25], 2).round(12).tolist()
     [0.75, 0.25]
     """
-    n = check_count("n", n)
-    check_choice("ties", ties, ("uniform", "lowest"))
-    return _per_question(pi, lambda p: multinomial_table(p, n, ties=ties).sum(axis=1))
+    found = _selection(pi, check_count("n", n))[1]
+    return _shaped(np.maximum(found.probability, 0.0), pi)
 
 
-def multinomial_table(pi: NDArray[np.float64], n: int, *, ties: Ties = "uniform") -> NDArray[np.float64]:
-    """P(class k has j of n responses, and is selected), unchecked; shape (K, n + 1), sums to 1."""
-    out = np.zeros((len(pi), n + 1))
-    occurs = pi > 0
-    weights = [_poisson_weights(n * float(p), n) for p in pi[occurs]]
-    n_points = circle_points(n, sum(len(w) - 1 for w in weights), n)
-    table = np.maximum(selection_table(weights, n, ties=ties, n_points=n_points), 0.0)
-    out[occurs, : table.shape[1]] = table / table.sum()
-    return out
+def _selection(pi: ArrayLike, n: int) -> tuple[NDArray[np.float64], Selection]:
+    """Check class probabilities, make them rows, and select from n responses."""
+    rows = np.atleast_2d(check_pmf(pi))
+    return rows, population_selection(rows, n)
 
 
-def _poisson_weights(mean: float, n: int) -> NDArray[np.float64]:
-    """Poisson probabilities of 0..n up to a constant factor, without a negligible tail."""
-    weights = np.ones(n + 1)
-    mode = min(n, int(mean))
-    weights[mode + 1 :] = np.cumprod(mean / np.arange(mode + 1, n + 1))
-    weights[:mode] = np.cumprod(np.arange(mode, 0, -1) / mean)[::-1]
-    last = int(np.flatnonzero(weights > NEGLIGIBLE)[-1])
-    return np.asarray(weights[: max(last, 1) + 1] / weights.sum())
-
-
-def _per_question(pi: ArrayLike, value: Callable[[NDArray[np.float64]], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Apply ``value`` to each row of checked class probabilities."""
-    rows = check_pmf(pi)
-    if rows.ndim == 1:
-        return plain(value(rows))
-    return np.array([value(row) for row in rows])
+def _shaped(values: NDArray[np.float64], pi: ArrayLike) -> NDArray[np.float64]:
+    """Drop the first axis if ``pi`` was one question."""
+    return plain(values[0] if np.ndim(pi) == 1 else values)
 
 
 def check_pmf(pi: ArrayLike) -> NDArray[np.float64]:

@@ -1,0 +1,212 @@
+"""Drawing a run from a population: responses, correctness, and the estimates that follow."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from semece.counts import Counts, subset_selection
+from semece.rows import check_choice, check_count
+from semece.theory.arguments import check_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from semece.simulation.populations import Population
+
+Accuracy: TypeAlias = "Callable[[NDArray[np.float64]], NDArray[np.float64]]"
+Given = Literal["oracle", "reported"]
+
+CORRECTNESS: dict[str, Accuracy] = {
+    "calibrated": lambda c: c,
+    "over-confident": lambda c: c**2,
+    "crossing": lambda c: 0.25 + 0.5 * c,
+}
+"""Accuracy of an answer as a function of its confidence."""
+
+
+class Simulation(NamedTuple):
+    """A run on a known population.
+
+    Parameters
+    ----------
+    population : Population
+        What it was drawn from.
+    counts : ndarray of int, shape (Q, K)
+        Class counts of the n responses of each question.
+    right : ndarray of float, shape (Q, K)
+        1 where a class is correct, 0 elsewhere.
+    n_select : int
+        Size s of Sem2's selection block.
+    sem1, sem2 : ndarray, shape (Q,)
+        Confidences.
+    correct, correct_split : ndarray, shape (Q,)
+        Correctness under pooled pairing (mean over tied modes) and under split pairing.
+    oracle_correct : ndarray, shape (Q,)
+        Correctness a* of the most probable class.
+    """
+
+    population: Population
+    counts: NDArray[np.int64]
+    right: NDArray[np.float64]
+    n_select: int
+    sem1: NDArray[np.float64]
+    sem2: NDArray[np.float64]
+    correct: NDArray[np.float64]
+    correct_split: NDArray[np.float64]
+    oracle_correct: NDArray[np.float64]
+
+    @property
+    def oracle_confidence(self) -> NDArray[np.float64]:
+        """Probability of the most probable class, c*; shape (Q,)."""
+        return self.population.oracle_confidence
+
+
+def simulate(
+    population: Population,
+    n: int = 50,
+    *,
+    correctness: str | Accuracy = "over-confident",
+    given: Given = "oracle",
+    runner_up: float = 0.5,
+    n_select: int | None = None,
+    rng: int | np.random.Generator = 0,
+) -> Simulation:
+    r"""Draw n responses per question, grade the classes, and estimate.
+
+    Parameters
+    ----------
+    population : Population
+        Known class probabilities, Q questions. It must not come from the same seed as ``rng``.
+    n : int
+        Responses per question, M >= 2.
+    correctness : {'calibrated', 'over-confident', 'crossing'} or callable
+        Chance that an answer with confidence c is right: c, c^2, 0.25 + 0.5 c, or a function on arrays.
+    given : {'oracle', 'reported'}
+        Whose confidence: the most probable class is right with the chance at :math:`c^*`, or the deployed answer (all
+        tied modes alike) with the chance at its Sem1.
+    runner_up : float
+        Where that answer is wrong, the chance that the most probable other class is right, in [0, 1].
+    n_select : int, optional
+        s in [1, n - 1], by default n // 2.
+    rng : int or Generator
+        Seed. Equal input gives equal output, whatever the number of threads.
+
+    Returns
+    -------
+    Simulation
+
+    Raises
+    ------
+    ValueError
+        For options out of range or unknown.
+
+    Examples
+    --------
+    >>> from semece.simulation import near_tie
+    >>> study = simulate(near_tie(2000), rng=1)
+    >>> bool(study.sem1.mean() > study.oracle_confidence.mean() > study.sem2.mean())
+    True
+    """
+    check_choice("given", given, ("oracle", "reported"))
+    n = check_count("n", n, least=2)
+    s = check_count("n_select", n // 2 if n_select is None else n_select)
+    if s >= n:
+        raise ValueError(f"n_select must be less than n; got {s} of {n}")
+    generator = np.random.default_rng(rng)
+    pmf = population.pmf
+    counts = generator.multinomial(n, pmf)
+    sem1 = counts.max(axis=1) / n
+    best = _largest(pmf)
+    confidence, deployed = (population.oracle_confidence, best) if given == "oracle" else (sem1, _largest(counts))
+    right = draw_right(pmf, deployed, accuracy_of(correctness, confidence), runner_up=runner_up, rng=generator)
+    sem2, selected = held_out(counts, s)
+    correct, split, oracle = (_mean(right, w) for w in (_largest(counts), selected, best))
+    return Simulation(population, counts, right, s, sem1, sem2, correct, split, oracle)
+
+
+def accuracy_of(correctness: str | Accuracy, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Chance of being right at each confidence, checked.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, or a function with values outside [0, 1].
+
+    Examples
+    --------
+    >>> accuracy_of("crossing", np.array([0.0, 1.0])).tolist()
+    [0.25, 0.75]
+    """
+    if isinstance(correctness, str):
+        check_choice("correctness", correctness, tuple(CORRECTNESS))
+        correctness = CORRECTNESS[correctness]
+    return check_numbers("correctness(confidence)", correctness(confidence), high=1.0)
+
+
+def draw_right(
+    pmf: NDArray[np.float64],
+    deployed: NDArray[np.bool_],
+    accuracy: NDArray[np.float64],
+    *,
+    runner_up: float,
+    rng: np.random.Generator,
+) -> NDArray[np.float64]:
+    """Draw which classes are right.
+
+    Parameters
+    ----------
+    pmf : ndarray, shape (Q, K)
+        Class probabilities.
+    deployed : ndarray of bool, shape (Q, K)
+        The answer (or tied answers, right or wrong together) whose chance of being right is known.
+    accuracy : ndarray, shape (Q,)
+        That chance.
+    runner_up : float
+        Chance that the most probable other class is right where the answer is wrong.
+    rng : Generator
+        Drawn from twice per question.
+
+    Returns
+    -------
+    ndarray of float, shape (Q, K)
+        1 for right classes, 0 for the others.
+
+    Raises
+    ------
+    ValueError
+        For ``runner_up`` outside [0, 1].
+
+    Examples
+    --------
+    >>> pmf = np.array([[0.5, 0.3, 0.2]])
+    >>> draw_right(pmf, pmf == 0.5, np.array([0.0]), runner_up=1.0, rng=np.random.default_rng(0)).tolist()
+    [[0.0, 1.0, 0.0]]
+    """
+    check_numbers("runner_up", runner_up, high=1.0)
+    hit, second = rng.random((2, len(pmf), 1))
+    others = np.where(deployed, 0.0, pmf)
+    rival = (np.arange(pmf.shape[1]) == others.argmax(axis=1)[:, None]) & (others > 0)
+    right = np.where(hit < accuracy[:, None], deployed, rival & (second < runner_up))
+    return np.asarray(right, dtype=np.float64)
+
+
+def held_out(counts: NDArray[np.int64], n_select: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sem2 and the selection probabilities of many questions with equally many responses; shapes (Q,) and (Q, K)."""
+    found = subset_selection(Counts.from_counts(counts), n_select)
+    selected = np.maximum(found.probability.reshape(counts.shape), 0.0)
+    left = (selected * counts).sum(axis=1) - found.largest
+    return np.clip(left / (counts[0].sum() - n_select), 0.0, 1.0), selected
+
+
+def _largest(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Mark the largest entries of each row."""
+    return np.asarray(values == values.max(axis=1, keepdims=True))
+
+
+def _mean(right: NDArray[np.float64], weights: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Weighted mean of each row."""
+    return np.asarray((right * weights).sum(axis=1) / weights.sum(axis=1))
