@@ -102,9 +102,14 @@ def _without_articles(words: list[str]) -> list[str]:
     return kept
 
 
+_GUESSES = re.compile(
+    r"\b(?:but|however|although|though|maybe|perhaps|probably|likely|guess|think|believe|based on|according to)\b"
+)
+"""What announces an answer after a refusal."""
+
 _REFUSALS = re.compile(
     r"""^(?:(?:i\ am|im|i\ m)?\ ?(?:sorry|afraid|apologi[sz]e)\ ?(?:but|that|for\ \w+\ \w+)?\ )?
-    (?:(?:as\ )?(?:an?\ )?ai\ (?:language\ )?(?:model|assistant).*
+    (?:(?:as\ )?(?:an?\ )?ai\ (?:language\ )?(?:model|assistant)\b.*
     |(?:honestly\ |unfortunately\ |well\ )?
      (?:i\ |we\ )?(?:do\ not|dont|did\ not|didnt)\ (?:really\ |actually\ |currently\ )?
        (?:know|have\ (?:\w+\ )?(?:answer|information|data|access|knowledge|idea)|recall|remember)
@@ -148,7 +153,7 @@ def is_non_answer(text: str) -> bool:
     key = normalise(text)
     if not key or key in _foreign_refusals():
         return True
-    return len(key) < 400 and " but " not in key[20:] and _REFUSALS.match(key) is not None
+    return len(key) < 400 and _GUESSES.search(key, 16) is None and _REFUSALS.match(key) is not None
 
 
 @lru_cache(maxsize=1)

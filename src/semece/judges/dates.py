@@ -1,0 +1,296 @@
+"""Dates in common orders and precisions, as intervals of days."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.judges.numbers import read_number, read_single
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.judges.words import Word
+
+YEAR = 372
+"""Days of a year in the calendar of this module: twelve months of 31 days."""
+
+PRECISIONS = ("day", "month", "year", "span", "decade", "century")
+
+
+class Date(NamedTuple):
+    """A date or a span of time found in a text, as an interval of days.
+
+    Parameters
+    ----------
+    low, high : int
+        Its first and last day, counted in years of :data:`YEAR` days; negative before Christ.
+    precision : str
+        One of :data:`PRECISIONS`; a part of a year ('late 1968') has the precision of the whole.
+    size : int
+        How many words it took.
+    yearless : bool
+        Whether it names no year ('March 15'); then the days count from the first of January.
+    bare : bool
+        Whether it is a bare year, four digits that may be a number.
+    """
+
+    low: int
+    high: int
+    precision: str
+    size: int
+    yearless: bool = False
+    bare: bool = False
+
+    @property
+    def key(self) -> str:
+        """A string that equal dates share."""
+        return f"@{self.low}:{self.high}{'y' if self.yearless else ''}"
+
+
+def contains(outer: Date, inner: Date) -> bool:
+    """Whether one date lies within another; with and without a year if day and month do.
+
+    Examples
+    --------
+    >>> from semece.judges.words import words_of
+    >>> year, day, yearless = (read_date(words_of(text), 0) for text in ("2010", "8 May 2010", "May 8"))
+    >>> contains(year, day), contains(day, year), contains(yearless, day), contains(year, yearless)
+    (True, False, True, False)
+    """
+    if outer.yearless != inner.yearless:
+        return _yearless_within(outer, inner)
+    return outer.low <= inner.low and inner.high <= outer.high
+
+
+def _yearless_within(outer: Date, inner: Date) -> bool:
+    if inner.precision not in {"day", "month"} or outer.precision not in {"day", "month"}:
+        return False
+    return outer.low % YEAR <= inner.low % YEAR and inner.high % YEAR <= outer.high % YEAR
+
+
+_MONTHS = {
+    "january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4, "may": 5, "june": 6,
+    "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sept": 9, "sep": 9, "october": 10, "oct": 10,
+    "november": 11, "nov": 11, "december": 12, "dec": 12,
+}  # fmt: skip
+_SEASONS = {"spring": (2, 4), "summer": (5, 7), "autumn": (8, 10), "fall": (8, 10), "winter": (11, 11)}
+_WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
+_PARTS = {"early": (0.0, 0.5), "beginning": (0.0, 0.5), "mid": (0.25, 0.75), "middle": (0.25, 0.75), "late": (0.5, 1.0)}
+_BEFORE_CHRIST = frozenset({"bc", "bce"})
+_AFTER_CHRIST = frozenset({"ad", "ce"})
+DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST})
+"""Words other than numbers with which a date can begin."""
+
+
+def read_date(words: Sequence[Word], start: int) -> Date | None:
+    """Read the date that begins at a word.
+
+    Understood are '8 September 2010', 'September 8th, 2010', '2010-09-08', '13/09/2010', 'Sept. 2010', 'March 15',
+    '1990s', '19th century', 'late 1968', '480 BC', 'AD 70', '1939-1945' and a bare year 1000 to 2199. A numeric date
+    that could be read in two orders is read month first.
+
+    Parameters
+    ----------
+    words : sequence of Word
+        A text.
+    start : int
+        Where to look, 0 <= start < len(words).
+
+    Returns
+    -------
+    Date or None
+        None if no date begins there.
+
+    Examples
+    --------
+    >>> from semece.judges.words import words_of
+    >>> first, second = (read_date(words_of(text), 0) for text in ("8 September 2010", "September 8th, 2010"))
+    >>> first[:3] == second[:3]
+    True
+    """
+    text = words[start].text
+    if text in _MONTHS:
+        return _month_first(words, start)
+    if text in _WEEKDAYS:
+        return _after_weekday(words, start)
+    if text in _PARTS:
+        return _part(words, start)
+    if text in _SEASONS or text in _AFTER_CHRIST:
+        return _season(words, start) if text in _SEASONS else _anno_domini(words, start)
+    return _numeric(words, start) or _day_first(words, start) or _years(words, start)
+
+
+def _anno_domini(words: Sequence[Word], start: int) -> Date | None:
+    following = words[start + 1].text if start + 1 < len(words) else ""
+    return _year(int(following), int(following), size=2) if following.isdecimal() and len(following) < 5 else None
+
+
+def _month_first(words: Sequence[Word], start: int) -> Date | None:
+    month = _MONTHS[words[start].text]
+    if (days := _days(words, start + 1)) is not None:
+        low, high, size = days
+        year = _year_at(words, start + 1 + size) or _footnoted_year(words, start + 1 + size)
+        return _dated(month, (low, high), year, 1 + size)
+    year = _year_at(words, start + 1)
+    if year is None and (words[start].text in {"may", "march", "mar"} and not words[start].form.istitle()):
+        return None
+    return _dated(month, (1, 31), year, 1)
+
+
+def _day_first(words: Sequence[Word], start: int) -> Date | None:
+    days = _days(words, start)
+    if days is None:
+        return None
+    low, high, size = days
+    if start + size < len(words) and words[start + size].text == "of":
+        size += 1
+    if start + size >= len(words) or words[start + size].text not in _MONTHS:
+        return None
+    return _dated(_MONTHS[words[start + size].text], (low, high), _year_at(words, start + size + 1), size + 1)
+
+
+def _days(words: Sequence[Word], start: int) -> tuple[int, int, int] | None:
+    """First day, last day and number of words of a day of the month or a range of days."""
+    number = read_number(words, start) if start < len(words) else None
+    if number is None or number.form == "roman" or not 1 <= number.low <= number.high <= 31:
+        return None
+    if number.place != 1 or (start + number.size < len(words) and words[start + number.size].text == "percent"):
+        return None
+    return int(number.low), int(number.high), number.size
+
+
+def _dated(month: int, days: tuple[int, int], year: tuple[int, int] | None, size: int) -> Date:
+    first = (month - 1) * 31 + days[0] - 1
+    span = days[1] - days[0]
+    precision = "month" if span == 30 else "day"
+    if year is None:
+        return Date(first, first + span, precision, size, yearless=True)
+    first += year[0] * YEAR
+    return Date(first, first + span, precision, size + year[1])
+
+
+def _year_at(words: Sequence[Word], start: int) -> tuple[int, int] | None:
+    """Read a year that ends a date: the year and the number of words it takes."""
+    if start < len(words) and words[start].text in {"of", "in"}:
+        found = _year_at(words, start + 1)
+        return (found[0], found[1] + 1) if found else None
+    if start >= len(words) or not words[start].text.isdecimal() or len(words[start].text) > 4:
+        return None
+    value = int(words[start].text)
+    era = words[start + 1].text if start + 1 < len(words) else ""
+    if era in _BEFORE_CHRIST or era in _AFTER_CHRIST:
+        return (-value if era in _BEFORE_CHRIST else value), 2
+    return (value, 1) if 1000 <= value < 2200 else None
+
+
+def _footnoted_year(words: Sequence[Word], start: int) -> tuple[int, int] | None:
+    """Read a year to which the number of a footnote sticks: 'September 25, 19871.'."""
+    if start >= len(words) or words[start].gap != ", " or not re.fullmatch(r"[12]\d{4,5}", words[start].text):
+        return None
+    year = int(words[start].text[:4])
+    return (year, 1) if year < 2200 else None
+
+
+def _after_weekday(words: Sequence[Word], start: int) -> Date | None:
+    """Read the date after a day of the week, which adds nothing."""
+    if start + 1 >= len(words) or words[start + 1].text in _WEEKDAYS:
+        return None
+    date = read_date(words, start + 1)
+    return date._replace(size=date.size + 1) if date and date.precision == "day" else None
+
+
+def _part(words: Sequence[Word], start: int) -> Date | None:
+    """Read 'late 1968', 'mid-19th century', 'the beginning of March 2010'."""
+    following = start + 1
+    while following < len(words) and words[following].text in {"of", "the", "in", "part"}:
+        following += 1
+    date = read_date(words, following) if following < len(words) and words[following].text not in _PARTS else None
+    if date is None or date.precision == "day":
+        return None
+    first, last = _PARTS[words[start].text]
+    length = date.high - date.low + 1
+    low, high = date.low + int(first * length), date.low + int(last * length) - 1
+    return date._replace(low=low, high=high, size=date.size + following - start, bare=False)
+
+
+def _season(words: Sequence[Word], start: int) -> Date | None:
+    year = _year_at(words, start + 1)
+    if year is None:
+        return None
+    first, last = _SEASONS[words[start].text]
+    return Date(year[0] * YEAR + first * 31, year[0] * YEAR + last * 31 + 30, "month", 1 + year[1])
+
+
+_POINTED = re.compile(r"^(\d{1,2})\.(\d{1,2})$")
+
+
+def _numeric(words: Sequence[Word], start: int) -> Date | None:
+    """Read '2010-09-08', '13/09/2010', '9/8/2010', '13.09.2010'."""
+    pointed = _POINTED.match(words[start].text)
+    parts = [pointed[1], pointed[2]] if pointed else [words[start].text]
+    size = 1
+    while len(parts) < 3 and start + size < len(words) and words[start + size].gap in {"-", "/", "."}:
+        parts.append(words[start + size].text)
+        size += 1
+    if len(parts) < 3 or not all(part.isdecimal() and len(part) in {1, 2, 4} for part in parts):
+        return None
+    year, month, day = _ordered(parts, day_first=pointed is not None)
+    return _dated(month, (day, day), (year, 0), size) if 1 <= month <= 12 and 1 <= day <= 31 else None
+
+
+def _ordered(parts: Sequence[str], *, day_first: bool) -> tuple[int, int, int]:
+    """Sort the parts of a numeric date into year, month and day."""
+    first, second, third = map(int, parts)
+    if len(parts[0]) == 4:
+        return first, second, third
+    year = third if len(parts[2]) == 4 else third + (2000 if third < 30 else 1900)
+    return (year, second, first) if first > 12 or day_first else (year, first, second)
+
+
+def _years(words: Sequence[Word], start: int) -> Date | None:
+    """Read years, decades and centuries, with an era or without."""
+    single = read_single(words, start)
+    if single is None or single.place != 1 or not 0 < single.low < 10000:
+        return None
+    if single.form == "ordinal":
+        return _century(words, start + single.size, int(single.low), single.size)
+    ending = start + single.size
+    if ending < len(words) and words[ending].text == "s" and words[ending].gap in {"", "'"}:
+        return _decade(int(single.low))
+    number = read_number(words, start) or single
+    era = words[start + number.size].text if start + number.size < len(words) else ""
+    low, high = int(number.low), int(min(number.high, 10000))
+    if era in _BEFORE_CHRIST:
+        return _year(*sorted((-low, -high)), size=number.size + 1) if single.form in {"digits", "year"} else None
+    if era in _AFTER_CHRIST:
+        return _year(low, high, size=number.size + 1)
+    return _year(low, high, size=number.size, bare=True) if number.form == "year" else None
+
+
+def _year(first: int, last: int, *, size: int, bare: bool = False) -> Date:
+    precision = "year" if last == first else "span"
+    return Date(first * YEAR, last * YEAR + YEAR - 1, precision, size, bare=bare and last == first)
+
+
+def _decade(value: int) -> Date | None:
+    """Return '1990s', '90s' or '1800s' (a century)."""
+    if value % 10:
+        return None
+    if 20 <= value <= 90:
+        value += 1900
+    if not 1000 <= value < 2200:
+        return None
+    years, precision = (100, "century") if value % 100 == 0 else (10, "decade")
+    return Date(value * YEAR, (value + years) * YEAR - 1, precision, 2)
+
+
+def _century(words: Sequence[Word], start: int, value: int, size: int) -> Date | None:
+    """Read what follows an ordinal: 'century', 'century BC'; both 1800 and 1900 belong to the 19th."""
+    if start >= len(words) or words[start].text not in {"century", "centuries", "c"} or not 0 < value <= 21:
+        return None
+    era = words[start + 1].text if start + 1 < len(words) else ""
+    size += 1 + (era in _BEFORE_CHRIST or era in _AFTER_CHRIST)
+    if era in _BEFORE_CHRIST:
+        return Date(-100 * value * YEAR, (-100 * (value - 1) + 1) * YEAR - 1, "century", size)
+    return Date(100 * (value - 1) * YEAR, (100 * value + 1) * YEAR - 1, "century", size)

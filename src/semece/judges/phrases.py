@@ -1,0 +1,232 @@
+"""When two phrases are the same answer: the words that inform, in which order, around which head."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from semece.judges.dates import Date
+from semece.judges.names import alike, same_person
+from semece.judges.quantities import Quantity
+from semece.judges.words import opposites, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.judges.reading import Item, Reading
+
+ECHO = 3
+"""A phrase of at most this many words loses only its last words to the question."""
+
+
+def whole(reading: Reading) -> tuple[Item, ...]:
+    """Pick the content outside parentheses; everything if nothing else is left.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> [item.text for item in whole(read("Jack Nicklaus (6)"))]
+    ['jack', 'nicklaus']
+    """
+    return tuple(item for item in reading.content if not item.aside) or reading.content
+
+
+def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
+    """Pick the words of a string that inform: not those of the question, not what stands in parentheses.
+
+    A phrase of up to three words loses only its last words to the question ('Kanawha River', but 'British Indian
+    Association' stays whole), a longer string every word that does not begin a name with a new word in it. Where
+    nothing is left, everything counts.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> question = read("Which river flows through Charleston?")
+    >>> [[item.text for item in core(read(text), question)] for text in ("The Elk River", "The Elk flows through it")]
+    [['elk'], ['elk']]
+    """
+    outside = whole(reading)
+    if len(outside) > ECHO:
+        return _news(outside, question) or outside
+    end = len(outside)
+    while end and outside[end - 1].key in question.keys:
+        end -= 1
+    return outside[:end] or outside
+
+
+def _news(items: Sequence[Item], question: Reading) -> tuple[Item, ...]:
+    """Pick the words that are new, and those of the question that begin a name with a new word in it."""
+    kept: list[Item] = []
+    following: Item | None = None
+    for item in reversed(items):
+        begins = bool(kept) and kept[-1] is following and item.named and following.named and following.gap == " "
+        if item.key not in question.keys or begins:
+            kept.append(item)
+        following = item
+    return tuple(reversed(kept))
+
+
+def same_words(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether two phrases hold the same words in any order, or the same letters without their spaces.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> same_words(read("Harrison, Aaron").content, read("Aaron Harrison").content)
+    True
+    >>> same_words(read("steam ship").content, read("steamship").content)
+    True
+    """
+    if len(one) == len(other) and _covered(one, other) and _covered(other, one):
+        return True
+    return "".join(item.text for item in one) == "".join(item.text for item in other)
+
+
+def _covered(ones: Sequence[Item], others: Sequence[Item]) -> bool:
+    keys = {item.key for item in others}
+    return all(one.key in keys or any(alike(one, other) for other in others) for one in ones)
+
+
+def acronym_of(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether a phrase is one word of three to six letters with which the words of the other begin.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> acronym_of(read("DMV").content, read("Department of Motor Vehicles").content)
+    True
+    """
+    if len(one) != 1 or one[0].value is not None or not 3 <= len(one[0].text) <= 6 or len(other) < 3:
+        return False
+    return one[0].text == "".join(item.text[0] for item in other)
+
+
+def opposed(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether a word of one phrase excludes a word of the other ('left' and 'right')."""
+    ones, others = {item.key for item in one}, {item.key for item in other}
+    table = opposites()
+    return any(table[key] in others and key not in others for key in ones & table.keys())
+
+
+def find(short: Sequence[Item], long: Sequence[Item]) -> tuple[int, int] | None:
+    """Find where a phrase stands in another as a run of words or of the same letters.
+
+    Parameters
+    ----------
+    short, long : sequence of Item
+        The phrase and where to look.
+
+    Returns
+    -------
+    tuple of int or None
+        The place of its first word and that after its last one.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> find(read("Orange Juice").content, read("The band Orange Juice sang it").content)
+    (1, 3)
+    """
+    for place in range(len(long) - len(short) + 1):
+        if all(alike(one, other) for one, other in zip(short, long[place:], strict=False)):
+            return place, place + len(short)
+    letters = "".join(item.text for item in short)
+    if len(letters) < 6 or any(item.value is not None for item in short):
+        return None
+    for place in range(len(long)):
+        joined, end = "", place
+        while end < len(long) and len(joined) < len(letters) and letters.startswith(joined):
+            joined, end = joined + long[end].text, end + 1
+        if joined == letters:
+            return place, end
+    return None
+
+
+def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]) -> bool:
+    """Whether a longer phrase names what the shorter one does, with detail.
+
+    The shorter one must be a run of its words and hold its head. What follows may be detail after a comma, a bracket or
+    a preposition, a date, an epithet ('Louis the Beloved'), or the noun of its kind ('the Nile River'). What stands
+    before may describe, but not change the thing ('West Virginia', 'the wife of').
+
+    Parameters
+    ----------
+    long, short : sequence of Item
+        The phrases.
+    items : sequence of Item
+        Everything in the string of the longer one, function words included.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> longer = ("Paris, France", "President Nixon", "carbon dioxide", "West Virginia", "the wife of Nixon")
+    >>> shorter = ("Paris", "Nixon", "carbon", "Virginia", "Nixon")
+    >>> [specifies(read(a).content, read(b).content, read(a).items) for a, b in zip(longer, shorter)]
+    [True, True, False, False, False]
+    """
+    found = find(short, long)
+    if found is None:
+        return False
+    place, end = found
+    return _tail_is_detail(long, end, items) and _front_describes(long, place, items)
+
+
+def _tail_is_detail(long: Sequence[Item], end: int, items: Sequence[Item]) -> bool:
+    if end == len(long):
+        return True
+    following = long[end]
+    if isinstance(following.value, Date) or following.text in vocabulary("kinds"):
+        return True
+    if any(mark in following.gap for mark in ',;:(/"') or following.gap in {" - ", ". "}:
+        return not isinstance(following.value, Quantity) or "(" in following.gap
+    before = _words_before(following, items, 1)
+    if before == {"the"}:
+        return following.named and long[end - 1].named
+    return bool(before & vocabulary("function")) and not before & {"the", "a", "an", "and", "or"}
+
+
+def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) -> bool:
+    if place == 0:
+        return True
+    before = long[place - 1]
+    if before.text in vocabulary("modifiers") or isinstance(before.value, Quantity):
+        return False
+    if any(item.text in vocabulary("relations") for item in long[:place]):
+        return False
+    return "of" not in _words_before(long[place], items, 2) or before.text in vocabulary("kinds")
+
+
+def _words_before(item: Item, items: Sequence[Item], n: int) -> set[str]:
+    place = next(number for number, other in enumerate(items) if other is item)
+    return {other.text for other in items[max(0, place - n) : place]}
+
+
+def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether two phrases can be two names of one thing: same words, acronym, or names of one person.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> related(read("Keeley Hawes").content, read("Keeley Clare Julia Hawes").content)
+    True
+    """
+    if same_words(one, other) or acronym_of(one, other) or acronym_of(other, one):
+        return True
+    return all(1 < len(name) <= 5 and all(item.value is None for item in name) for name in (one, other)) and (
+        same_person(one, other)
+    )
+
+
+def is_list(reading: Reading) -> bool:
+    """Whether 'and', 'or' or three commas join parts of what a string says.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> [is_list(read(text)) for text in ("gold and silver", "Austin, Texas", "2 or 3")]
+    [True, False, False]
+    """
+    first, last = reading.content[0], reading.content[-1]
+    places = [place for place, item in enumerate(reading.items) if item is first or item is last]
+    inner = reading.items[places[0] + 1 : places[-1] + 1]
+    joined = any(item.text in {"and", "or"} or "&" in item.gap for item in inner)
+    return joined or sum("," in item.gap for item in inner) > 2

@@ -1,0 +1,202 @@
+"""What the rules see in a string: its words, quantities and dates in order, and what it says about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.judges.dates import DATE_WORDS, Date, read_date
+from semece.judges.numbers import is_number_word
+from semece.judges.quantities import Quantity, read_quantity
+from semece.judges.units import CURRENCIES
+from semece.judges.words import Word, stem, vocabulary, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Item(NamedTuple):
+    """A word, a quantity or a date of a text.
+
+    Parameters
+    ----------
+    key : str
+        What is compared: a stem, the key of a quantity or the days of a date.
+    text : str
+        Its letters in lower case, without spaces.
+    form, gap : str
+        Of its first word, as in :class:`semece.judges.words.Word`.
+    sentence : int
+        The number of its sentence, from 0.
+    aside : bool
+        Whether it stands in parentheses.
+    value : Quantity, Date or None
+        None for a word.
+    """
+
+    key: str
+    text: str
+    form: str
+    gap: str
+    sentence: int = 0
+    aside: bool = False
+    value: Quantity | Date | None = None
+
+    @property
+    def named(self) -> bool:
+        """Whether it is a word written like a name."""
+        return self.value is None and self.form[0].isupper()
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A string as the rules see it.
+
+    Parameters
+    ----------
+    items : tuple of Item
+        Everything in order.
+    content : tuple of Item
+        Without function words and titles; everything if nothing else is left.
+    keys : frozenset of str
+        The keys of the content.
+    negated : bool
+        Whether a negation is in it.
+    sentences : int
+        How many sentences it has, at least 1.
+    """
+
+    items: tuple[Item, ...]
+    content: tuple[Item, ...]
+    keys: frozenset[str]
+    negated: bool
+    sentences: int
+
+    @property
+    def dates(self) -> list[Date]:
+        """The dates in order."""
+        return [item.value for item in self.content if isinstance(item.value, Date)]
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        """The quantities in order."""
+        return [item.value for item in self.content if isinstance(item.value, Quantity)]
+
+
+@lru_cache(maxsize=65536)
+def read(text: str) -> Reading:
+    """Read a string.
+
+    Parameters
+    ----------
+    text : str
+        An answer, a reference or a question.
+
+    Returns
+    -------
+    Reading
+        What the rules see in it.
+
+    Examples
+    --------
+    >>> [item.key for item in read("The U.S. bought 2 miles of it on July 4th, 1960").content]
+    ['united_states', 'bought', '#3218.69 length', '@729309:729309']
+    """
+    words = words_of(text)
+    items: list[Item] = []
+    place = sentence = depth = 0
+    while place < len(words):
+        word = words[place]
+        if word.gap not in {"", " "}:
+            depth += sum(word.gap.count(mark) for mark in "([") - sum(word.gap.count(mark) for mark in ")]")
+            depth = max(0, depth)
+            sentence += place > 0 and _ends_sentence(words[place - 1], word)
+        key, size, value = _item_at(words, place)
+        text = word.text if size == 1 else "".join(part.text for part in words[place : place + size])
+        items.append(Item(key, text, word.form, word.gap, sentence, depth > 0, value))
+        place += size
+    return reading_of(items)
+
+
+def reading_of(items: Sequence[Item]) -> Reading:
+    """Sum up items in order, those of a whole string or of a part of it; sentences are numbered from 0."""
+    content = _content(items)
+    negated = any(item.text in vocabulary("negations") for item in items)
+    last = items[-1].sentence if items else 0
+    return Reading(tuple(items), content, frozenset(item.key for item in content), negated, last + 1)
+
+
+def _ends_sentence(before: Word, word: Word) -> bool:
+    if "\n" in word.gap and word.gap.strip() != ",":
+        return True
+    if "!" in word.gap or "?" in word.gap or ";" in word.gap:
+        return not word.form.islower()
+    if "." not in word.gap or word.gap[-1] == "." or word.form.islower():
+        return False
+    initials = len(before.text) == 1 or (before.form.isupper() and len(before.text) < 5)
+    return not initials and before.text not in vocabulary("titles") | vocabulary("abbreviations")
+
+
+def _item_at(words: Sequence[Word], place: int) -> tuple[str, int, Quantity | Date | None]:
+    """Read what begins at a word: its key, its number of words, its value.
+
+    A quantity with a unit comes before a date, a date before a bare number.
+    """
+    text = words[place].text
+    if is_number_word(text) or text in DATE_WORDS or text in CURRENCIES or text == "us":
+        quantity = read_quantity(words, place)
+        date = read_date(words, place) if quantity is None or quantity[0].unit is None else None
+        if date is not None:
+            return date.key, date.size, date
+        if quantity is not None:
+            return quantity[0].key, quantity[1], quantity[0]
+    return (*_word_key(words, place), None)
+
+
+def _word_key(words: Sequence[Word], place: int) -> tuple[str, int]:
+    root = stem(words[place].text)
+    for spelling, key in _spellings().get(root, ()):
+        size = len(spelling)
+        here = words[place : place + size]
+        if len(here) == size and all(map(_is_spelled, here, spelling, [len(words) == 1] * size)):
+            return key, size
+    return root, 1
+
+
+def _is_spelled(word: Word, wanted: str, alone: bool) -> bool:
+    if wanted.islower():
+        return wanted in {word.text, stem(word.text)}
+    return word.form == wanted or (alone and word.text == wanted.lower())
+
+
+@lru_cache(maxsize=1)
+def _spellings() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    """Load the spellings of one thing by their first word, longest first, with the key that stands for them."""
+    lines = resources.files(__package__).joinpath("same.tsv").read_text(encoding="utf-8").splitlines()
+    table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for spellings in (line.split("\t") for line in lines if line and not line.startswith("#")):
+        key = spellings[0].replace(" ", "_")
+        for spelling in spellings:
+            parts = tuple(spelling.split())
+            table.setdefault(stem(parts[0].lower()), []).append((parts, key))
+    return {first: sorted(rows, key=lambda row: -len(row[0])) for first, rows in table.items()}
+
+
+def _content(items: Sequence[Item]) -> tuple[Item, ...]:
+    plain = [item for place, item in enumerate(items) if _informs(items, place)]
+    titles = vocabulary("titles")
+    kept = [
+        item
+        for item, following in zip(plain, [*plain[1:], None], strict=False)
+        if item.text not in titles or following is None or following.gap.strip(" .")
+    ]
+    return tuple(kept or items)
+
+
+def _informs(items: Sequence[Item], place: int) -> bool:
+    item = items[place]
+    if item.value is not None or item.key != item.text or item.text not in vocabulary("function"):
+        return True
+    return item.form == "Will" and place + 1 < len(items) and items[place + 1].named

@@ -1,0 +1,248 @@
+"""Words as the rules compare them: folded to Latin letters, brought to the singular, spelled one way."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from functools import lru_cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+
+@lru_cache(maxsize=1)
+def _vocabulary() -> dict[str, Any]:
+    return tomllib.loads(resources.files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
+
+
+@lru_cache(maxsize=16)
+def vocabulary(name: str) -> frozenset[str]:
+    """Look up a list of words of ``vocabulary.toml``.
+
+    Examples
+    --------
+    >>> "river" in vocabulary("kinds")
+    True
+    """
+    return frozenset(_vocabulary()[name].split())
+
+
+def phrases(name: str) -> tuple[str, ...]:
+    """Look up a list of phrases or patterns of ``vocabulary.toml``.
+
+    Examples
+    --------
+    >>> phrases("opposites")[0]
+    'north south'
+    """
+    return tuple(_vocabulary()[name])
+
+
+@lru_cache(maxsize=1)
+def opposites() -> dict[str, str]:
+    """Return the words that exclude another word, each with the other.
+
+    Examples
+    --------
+    >>> opposites()["north"]
+    'south'
+    """
+    pairs = [row.split() for row in phrases("opposites")]
+    return {word: other for one, two in pairs for word, other in ((one, two), (two, one))}
+
+
+_LETTERS = str.maketrans(
+    {
+        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
+        "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "ħ": "h", "ŋ": "ng", "ə": "a",
+        "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "ʻ": "'", "ʿ": "'", "ʾ": "'", "“": '"', "”": '"', "–": "-",
+        "—": "-", "‐": "-", "‑": "-", "−": "-", "⁄": "/", "×": "x",
+    }
+)  # fmt: skip
+_ALPHABETS = {
+    "абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ":
+        "a b v g d e e zh z i y k l m n o p r s t u f kh ts ch sh shch  y  e yu ya i yi ye g",
+    "αβγδεζηθικλμνξοπρστυφχψως": "a v g d e z i th i k l m n x o p r s t y f ch ps o s",
+}  # fmt: skip
+_LATIN = {
+    letter: latin
+    for letters, spellings in _ALPHABETS.items()
+    for letter, latin in zip(letters, spellings.split(" "), strict=True)
+}
+_TRANSLITERATION = str.maketrans(_LATIN | {letter.upper(): latin.capitalize() for letter, latin in _LATIN.items()})
+_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_EXPONENT = re.compile("(?<=[0-9])[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_UNIT_POWER = re.compile("(?<=[a-z])[²³]")
+_FOOTNOTE = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
+_MOJIBAKE = re.compile("[ÂÃâ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+
+
+def fold(text: str) -> str:
+    """Write a text in plain Latin letters, keeping case.
+
+    Accents go ('Bäumer' and 'Baumer' are one spelling), ligatures and Nordic letters are written out, Cyrillic and
+    Greek are transliterated, typographic quotes and dashes become plain, UTF-8 that was read as Windows-1252
+    ('DÃ¡in') is repaired. An exponent is written with ``^``; a superscript after a word is a footnote and goes.
+
+    Examples
+    --------
+    >>> fold("René Cassin, Straße, Пушкин"), fold("DÃ¡in")
+    ('Rene Cassin, Strasse, Pushkin', 'Dain')
+    """
+    if text.isascii():
+        return text
+    if _MOJIBAKE.search(text):
+        text = _reread(text)
+    text = _EXPONENT.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), _VULGAR.sub(" ", text))
+    text = _FOOTNOTE.sub(" ", _UNIT_POWER.sub(lambda power: power[0].translate(_SUPERSCRIPTS), text))
+    plain = unicodedata.normalize("NFKD", text.translate(_LETTERS).translate(_TRANSLITERATION))
+    return "".join(c for c in plain if not unicodedata.combining(c)).translate(_LETTERS)
+
+
+def _reread(text: str) -> str:
+    for encoding in ("cp1252", "latin-1"):
+        try:
+            return text.encode(encoding).decode("utf-8")
+        except UnicodeError:
+            continue
+    return text
+
+
+class Word(NamedTuple):
+    """A word of a text.
+
+    Parameters
+    ----------
+    text : str
+        Folded, in lower case.
+    form : str
+        Folded, in the case it was written in.
+    gap : str
+        What stood between it and the word before: punctuation and white space.
+    """
+
+    text: str
+    form: str
+    gap: str
+
+
+_TOKEN = re.compile(
+    r"""(?P<power>\d+(?:\.\d+)?\s?[x*]\s?10\s?\^\s?-?\d+|\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)|\d+\^-?\d+)
+    |(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d{1,3}(?:\ \d{3})+(?!\d)|\d+(?:\.\d+)?|(?<!\w)\.\d+)
+    |(?P<word>[^\W\d_][^\W_]*(?:'[^\W\d_]+)*[+\#]*)
+    |(?P<mark>[%°$€£¥₹])""",
+    re.VERBOSE,
+)
+_FEET = re.compile(r"(\d)'\s?(\d{1,2})(?:\"|'')")
+_GLUED = re.compile(r"\b([a-z]{2,})(?=[A-Z][a-z]{2})")
+_WORLD_WARS = {"wwii": "2", "ww2": "2", "wwi": "1", "ww1": "1"}
+_FOOTNOTED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")
+
+
+def words_of(text: str) -> list[Word]:
+    """Split a text into words, numbers and unit marks.
+
+    Possessives lose their 's', ``n't`` becomes *not*, a run of initials becomes one word ('U. S.' is 'us', 'J.R.R.'
+    is 'jrr'), a footnote number glued to a word goes.
+
+    Examples
+    --------
+    >>> [word.text for word in words_of("Schindler's U.S. list, 12.5%")]
+    ['schindler', 'us', 'list', '12.5', '%']
+    """
+    folded = _GLUED.sub(r"\1 ", _FEET.sub(r"\1 feet \2 inches", fold(text)))
+    found: list[Word] = []
+    end = 0
+    for match in _TOKEN.finditer(folded):
+        gap = folded[end : match.start()]
+        end = match.end()
+        found.extend(_plain_words(match[0], gap) if match.lastgroup == "word" else [Word(match[0], match[0], gap)])
+    return _joined_initials(found)
+
+
+def _plain_words(form: str, gap: str) -> list[Word]:
+    lower = form.lower()
+    if lower.endswith("n't"):
+        return [Word(lower[:-3], form[:-3], gap), Word("not", "not", " ")]
+    if "'" in form:
+        form = form.removesuffix("'s").removesuffix("'S").replace("'", "")
+        lower = form.lower()
+    if lower in _WORLD_WARS:
+        war = _WORLD_WARS[lower]
+        return [Word("world", "World", gap), Word("war", "War", " "), Word(war, war, " ")]
+    if form[-1].isdigit() and (footnoted := _FOOTNOTED.match(form)):
+        form = footnoted[1]
+        lower = form.lower()
+    return [Word(lower, form, gap)]
+
+
+def _joined_initials(words: list[Word]) -> list[Word]:
+    if sum(len(word.text) == 1 for word in words) < 2:
+        return words
+    joined: list[Word] = []
+    run = False
+    for word in words:
+        single = len(word.text) == 1 and word.text.isalpha()
+        if single and run and word.gap.strip() in {"", "."} and _is_initial(word, joined[-1]):
+            last = joined[-1]
+            joined[-1] = Word(last.text + word.text, last.form + word.form, last.gap)
+        else:
+            joined.append(word)
+        run = single
+    return joined
+
+
+def _is_initial(word: Word, before: Word) -> bool:
+    if "." in word.gap:
+        return True
+    return word.form.isupper() == before.form.isupper() and not {word.text, before.text} & {"a", "i"}
+
+
+_IRREGULAR = {
+    "men": "man", "women": "woman", "children": "child", "feet": "foot", "teeth": "tooth", "geese": "goose",
+    "mice": "mouse", "people": "person", "wolves": "wolf", "leaves": "leaf", "knives": "knife", "lives": "life",
+    "wives": "wife", "halves": "half", "criteria": "criterion", "phenomena": "phenomenon", "bacteria": "bacterium",
+    "nuclei": "nucleus", "fungi": "fungus", "vertebrae": "vertebra", "oxen": "ox", "dice": "die", "species": "species",
+    "series": "series", "news": "news", "mathematics": "mathematics", "physics": "physics", "grey": "gray",
+    "sulphur": "sulfur", "aluminium": "aluminum", "programme": "program", "caesium": "cesium", "tyre": "tire",
+    "cheque": "check", "plough": "plow", "mum": "mother", "mom": "mother", "dad": "father", "media": "medium",
+    "epithelia": "epithelium", "alumni": "alumnus", "radii": "radius", "matrices": "matrix", "indices": "index",
+    "crises": "crisis", "theses": "thesis", "analyses": "analysis", "gases": "gas", "buses": "bus", "viruses": "virus",
+    "shoes": "shoe", "toes": "toe", "axes": "axe", "quizzes": "quiz", "aches": "ache",
+}  # fmt: skip
+_SPELLINGS = (
+    (re.compile("(?<=[a-z]{3})our$"), "or"),
+    (re.compile("(?<=[a-z]{2})tre$"), "ter"),
+    (re.compile("(?<=[a-z]{3})is(e|ation)$"), r"iz\1"),
+    (re.compile("yse$"), "yze"),
+    (re.compile("(?<=[a-z]{2})ical$"), "ic"),
+)
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Bring a lower-case word to the singular and to American spelling.
+
+    Examples
+    --------
+    >>> [stem(word) for word in ("cities", "glasses", "women", "colours", "bus", "metre")]
+    ['city', 'glass', 'woman', 'color', 'bus', 'meter']
+    """
+    single = _IRREGULAR.get(word)
+    if single is not None or len(word) < 4:
+        return single or word
+    single = _singular(word)
+    for ending, american in _SPELLINGS:
+        single = ending.sub(american, single)
+    return single
+
+
+def _singular(word: str) -> str:
+    if word.endswith(("ie", "ies")) and len(word) > 4:
+        return word[: -2 if word[-1] == "e" else -3] + "y"
+    if word.endswith(("sses", "shes", "ches", "xes", "oes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
