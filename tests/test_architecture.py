@@ -14,7 +14,7 @@ CORE_ORDER = (
     {"counts"},
     {"estimators"},
     {"bins", "calibration", "ranking", "scores", "adaptive", "smooth", "entropy", "budgets"},
-    {"inference", "exclusions", "theory"},
+    {"inference", "bootstrap", "consistency", "exclusions", "theory"},
     {"simulation"},
     {"diagnostics"},
 )
@@ -36,6 +36,7 @@ MAY_IMPORT = {
     "formats": {"datasets"},
     "judges": {"prompts", "models"},
     "calls": {"models", "store", "budget"},
+    "batch": {"models", "store", "budget", "calls", "pipeline"},
     "pipeline": {"judges", "models", "store", "budget", "prompts", "calls"},
     "opening": {"judges", "models", "pipeline"},
     "settings": {"calls", "models", "opening", "prompts", "datasets"},
