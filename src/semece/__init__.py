@@ -1,1 +1,206 @@
-"""Calibration for open-ended question answering, from samples alone."""
+"""Calibration for open-ended question answering, from samples alone.
+
+Importing this costs nothing: a name is loaded when it is first used. The theory, the simulations, the diagnostics, the
+tables and the figures are modules: ``semece.theory``, ``semece.simulation``, ...
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from semece.adaptive import ece_sweep, smooth_ece
+    from semece.bootstrap import paired_bootstrap
+    from semece.budgets import budget_curve, sem1_distribution
+    from semece.calibration import debiased_rms_ce, ece, mce, reliability_table, rms_ce
+    from semece.consistency import calibration_test, consistency_band
+    from semece.entropy import entropy_agreement, exp_entropy, held_out_entropy, semantic_entropy
+    from semece.errors import BudgetError, ModelError, ParseError, SemeceError, StoreError, TransientError
+    from semece.estimators import (
+        correctness,
+        estimate,
+        half_margin,
+        margin,
+        mode,
+        n_classes,
+        pmf,
+        selection_probability,
+        sem1,
+        sem2,
+        standardized_margin,
+        top_two_mass,
+        verbalized,
+    )
+    from semece.evaluation import evaluate, evaluate_sync
+    from semece.exclusions import accuracy_bounds, ece_bounds
+    from semece.inference import Interval, accuracy_interval, debiased_ece, ece_interval
+    from semece.ranking import aurc, auroc, average_precision, eaurc, risk_coverage
+    from semece.records import Estimate, Grade, Partition, Question, Response
+    from semece.run import Run
+    from semece.scores import brier, brier_decomposition, log_loss
+
+_PLACES = {
+    "semece.adaptive": (
+        "ece_sweep",
+        "smooth_ece",
+    ),
+    "semece.bootstrap": ("paired_bootstrap",),
+    "semece.budgets": (
+        "budget_curve",
+        "sem1_distribution",
+    ),
+    "semece.calibration": (
+        "debiased_rms_ce",
+        "ece",
+        "mce",
+        "reliability_table",
+        "rms_ce",
+    ),
+    "semece.consistency": (
+        "calibration_test",
+        "consistency_band",
+    ),
+    "semece.entropy": (
+        "entropy_agreement",
+        "exp_entropy",
+        "held_out_entropy",
+        "semantic_entropy",
+    ),
+    "semece.errors": (
+        "BudgetError",
+        "ModelError",
+        "ParseError",
+        "SemeceError",
+        "StoreError",
+        "TransientError",
+    ),
+    "semece.estimators": (
+        "correctness",
+        "estimate",
+        "half_margin",
+        "margin",
+        "mode",
+        "n_classes",
+        "pmf",
+        "selection_probability",
+        "sem1",
+        "sem2",
+        "standardized_margin",
+        "top_two_mass",
+        "verbalized",
+    ),
+    "semece.evaluation": (
+        "evaluate",
+        "evaluate_sync",
+    ),
+    "semece.exclusions": (
+        "accuracy_bounds",
+        "ece_bounds",
+    ),
+    "semece.inference": (
+        "Interval",
+        "accuracy_interval",
+        "debiased_ece",
+        "ece_interval",
+    ),
+    "semece.ranking": (
+        "aurc",
+        "auroc",
+        "average_precision",
+        "eaurc",
+        "risk_coverage",
+    ),
+    "semece.records": (
+        "Estimate",
+        "Grade",
+        "Partition",
+        "Question",
+        "Response",
+    ),
+    "semece.run": ("Run",),
+    "semece.scores": (
+        "brier",
+        "brier_decomposition",
+        "log_loss",
+    ),
+}
+_MODULES = ("diagnostics", "figures", "simulation", "tables", "theory")
+_WHERE = {name: module for module, names in _PLACES.items() for name in names}
+
+__all__ = [
+    "BudgetError",
+    "Estimate",
+    "Grade",
+    "Interval",
+    "ModelError",
+    "ParseError",
+    "Partition",
+    "Question",
+    "Response",
+    "Run",
+    "SemeceError",
+    "StoreError",
+    "TransientError",
+    "accuracy_bounds",
+    "accuracy_interval",
+    "aurc",
+    "auroc",
+    "average_precision",
+    "brier",
+    "brier_decomposition",
+    "budget_curve",
+    "calibration_test",
+    "consistency_band",
+    "correctness",
+    "debiased_ece",
+    "debiased_rms_ce",
+    "eaurc",
+    "ece",
+    "ece_bounds",
+    "ece_interval",
+    "ece_sweep",
+    "entropy_agreement",
+    "estimate",
+    "evaluate",
+    "evaluate_sync",
+    "exp_entropy",
+    "half_margin",
+    "held_out_entropy",
+    "log_loss",
+    "margin",
+    "mce",
+    "mode",
+    "n_classes",
+    "paired_bootstrap",
+    "pmf",
+    "reliability_table",
+    "risk_coverage",
+    "rms_ce",
+    "selection_probability",
+    "sem1",
+    "sem1_distribution",
+    "sem2",
+    "semantic_entropy",
+    "smooth_ece",
+    "standardized_margin",
+    "top_two_mass",
+    "verbalized",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    """Load a public name when it is first used (PEP 562)."""
+    from importlib import import_module
+
+    if name in _WHERE:
+        value = getattr(import_module(_WHERE[name]), name)
+        globals()[name] = value
+        return value
+    if name in _MODULES:
+        return import_module(f"semece.{name}")
+    raise AttributeError(f"module 'semece' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return sorted([*__all__, *_MODULES])
