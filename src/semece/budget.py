@@ -35,7 +35,7 @@ class Price:
         return self.input * usage.input_tokens + self.output * usage.output_tokens
 
 
-def known_price(spelling: str, overrides: Mapping[str, Price] | None = None) -> Price | None:
+def known_price(spelling: str, overrides: Mapping[str, Price] | None = None, *, batch: bool = False) -> Price | None:
     """Look the price of a model up: the user's own, what runs here is free, else ``genai-prices``.
 
     Parameters
@@ -44,6 +44,8 @@ def known_price(spelling: str, overrides: Mapping[str, Price] | None = None) -> 
         The model.
     overrides : mapping of str to Price, optional
         By spelling.
+    batch : bool
+        The price in batches; an override holds for both.
 
     Returns
     -------
@@ -60,16 +62,28 @@ def known_price(spelling: str, overrides: Mapping[str, Price] | None = None) -> 
     service, _, name = spelling.partition("/")
     if service in {"fake", "local", "gguf", "ollama", "vllm"}:
         return Price(0.0, 0.0)
+    try:
+        live = _listed_price(service, name)
+        if not batch:
+            return live
+        cheaper = _listed_price(service, name, {"processing": "batch"})
+    except LookupError:
+        return None
+    # a context that the price list does not know is ignored in silence: the live price then means unknown
+    return None if cheaper == live else cheaper
+
+
+def _listed_price(service: str, name: str, context: dict[str, str] | None = None) -> Price:
+    """Look a price up for a prompt of a usual size: long prompts have their own."""
     from genai_prices import Usage as PricedUsage
     from genai_prices import calc_price
 
-    try:
-        million = 1_000_000
-        bought = calc_price(PricedUsage(input_tokens=million, output_tokens=0), model_ref=name, provider_id=service)
-        sold = calc_price(PricedUsage(input_tokens=0, output_tokens=million), model_ref=name, provider_id=service)
-    except LookupError:
-        return None
-    return Price(float(bought.total_price) / million, float(sold.total_price) / million)
+    tokens = 1000
+    bought, sold = (
+        calc_price(PricedUsage(**usage), model_ref=name, provider_id=service, price_context=context).total_price
+        for usage in ({"input_tokens": tokens, "output_tokens": 0}, {"input_tokens": 0, "output_tokens": tokens})
+    )
+    return Price(float(bought) / tokens, float(sold) / tokens)
 
 
 def estimated_tokens(text: str) -> int:
@@ -158,6 +172,11 @@ class Budget:
         self._reserved_cost += cost
         self._reserved_tokens += tokens
         return cost, tokens
+
+    def hold(self, reserved: tuple[float, int]) -> None:
+        """Set aside again what was reserved for something that is still under way."""
+        self._reserved_cost += reserved[0]
+        self._reserved_tokens += reserved[1]
 
     def settle(self, reserved: tuple[float, int], cost: float | None, tokens: int | None) -> None:
         """Replace a reservation by what the call did cost; what is unknown counts as reserved."""
