@@ -16,8 +16,8 @@ from tests.conftest import absent
 @pytest.fixture
 def table():
     rng = np.random.default_rng(0)
-    confidence = rng.beta(3, 1.5, 300)
-    return reliability_table(confidence, rng.random(300) < confidence**2)
+    confidence = rng.beta(3, 1.5, 60)
+    return reliability_table(confidence, rng.random(60) < confidence**2)
 
 
 def points(ax):

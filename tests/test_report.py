@@ -328,6 +328,16 @@ def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path):
         report.write("x", tmp_path)
 
 
+def test_a_page_that_cannot_take_its_place_leaves_nothing(tmp_path, monkeypatch):
+    def refuse(self, target):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.replace", refuse)
+    with pytest.raises(SemeceError, match=r"cannot write .*report.html: Permission denied"):
+        report.write("x", tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_build_asks_a_run_and_refuses_before_it_works(views, tmp_path):
     page = make_page(views)
 

@@ -290,6 +290,8 @@ def test_csv_and_json_keep_every_digit_and_column(estimates):
 
 def test_json_has_no_nan():
     assert tables.to_json(pl.DataFrame({"x": [float("nan"), 1.5]})) == '[{"x": null}, {"x": 1.5}]'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        tables.to_json(pl.DataFrame({"x": [float("inf")]}))
 
 
 @pytest.mark.parametrize("form", ["md", "latex", "csv", "json"])
