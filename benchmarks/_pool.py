@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from semece.bootstrap import is_low_margin
+from semece.counts import Counts
 from semece.estimators import sem2
 from semece.simulation import dirichlet_mixture
 
@@ -37,6 +38,6 @@ def draw_pool(n_questions: int, seed: int = 0) -> Pool:
         ]
     )
     distinct, place = np.unique(counts, axis=0, return_inverse=True)
-    held_out = np.array([sem2(counts=row[row > 0]) for row in distinct])
+    held_out = sem2(counts=Counts.from_counts(distinct))
     margin = (counts[:, 0] - counts[:, 1]) / N_RESPONSES
     return Pool(counts[:, 0] / N_RESPONSES, held_out[place], is_low_margin(margin, N_RESPONSES))

@@ -82,11 +82,12 @@ def test_few_distinct_rows_are_drawn_by_their_counts():
     assert many.overall.ece_difference[1:] == pytest.approx(np.quantile(differences, [0.025, 0.975]), abs=1.01 * step)
 
 
-@pytest.mark.parametrize("chunk", [1, 1000, 10**7])
-def test_results_do_not_depend_on_what_is_held_in_memory(monkeypatch, chunk):
+@pytest.mark.parametrize("held", ["CHUNK", "BLOCK"])
+@pytest.mark.parametrize("size", [1, 1000, 10**7])
+def test_results_do_not_depend_on_what_is_held_in_memory(monkeypatch, held, size):
     data = questions(100)[:3]
     whole = paired_bootstrap(*data)
-    monkeypatch.setattr(bootstrap, "CHUNK", chunk)
+    monkeypatch.setattr(bootstrap, held, size)
     assert paired_bootstrap(*data).overall.ece_difference == pytest.approx(whole.overall.ece_difference, abs=1e-14)
 
 

@@ -8,6 +8,8 @@ from scipy.special import ndtri
 
 from semece.bins import width_bins
 from semece.calibration import ece
+from semece.counts import Counts
+from semece.estimators import sem2
 from semece.inference import (
     Residuals,
     accuracy_interval,
@@ -210,16 +212,13 @@ ACCURACY = {"calibrated": lambda c: c, "over-confident": lambda c: c**2, "crossi
 @pytest.fixture(scope="module")
 def pool():
     """Sem1 and Sem2 of questions with K ~ U{2..12} classes, Dirichlet probabilities, n = 50."""
-    from semece.estimators import sem2
-
     rng = np.random.default_rng(0)
     counts = np.zeros((20_000, 12), int)
     for row in counts:
         k, alpha = rng.integers(2, 13), rng.choice([0.15, 0.4, 1.0, 3.0])
         row[:k] = rng.multinomial(50, rng.dirichlet([alpha] * k))
     distinct, place = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
-    held_out = np.array([sem2(counts=row[row > 0]) for row in distinct])
-    return distinct[place, 0] / 50, held_out[place]
+    return distinct[place, 0] / 50, sem2(counts=Counts.from_counts(distinct))[place]
 
 
 @pytest.mark.slow

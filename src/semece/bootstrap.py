@@ -15,8 +15,6 @@ from semece.inference import Interval, rejects_calibration, residual_moments
 from semece.rows import Rows, check_count, check_level, check_rows, check_unit, sums
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike, NDArray
 
     from semece.bins import Closed
@@ -27,6 +25,8 @@ MIN_QUESTIONS = 30
 """Fewest low-margin questions for which differences are given."""
 CHUNK = 150_000
 """Drawn questions held at a time: about what fits in a processor's cache."""
+BLOCK = 8_000_000
+"""Counts of units held at a time."""
 MULTINOMIAL_COST = 10
 """Cost of the multinomial count of a unit, in draws of one question."""
 
@@ -256,26 +256,33 @@ def _cells(pair: _Pair) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _resampled(units: _Units, n_resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Sum the features of each replicate; shape (replicates, columns)."""
+    """Sum the features of each replicate; shape (replicates, columns).
+
+    One product for many replicates: small products wait for each other's threads on a busy machine.
+    """
     used = np.flatnonzero(units.features.any(axis=0))
     features = units.features[:, used]
     totals = np.zeros((n_resamples, units.features.shape[1]))
-    totals[:, used] = np.concatenate([weights @ features for weights in _weights(units, n_resamples, rng)])
+    block = max(1, BLOCK // len(features))
+    for done in range(0, n_resamples, block):
+        size = min(block, n_resamples - done)
+        totals[done : done + size, used] = _weights(units, size, rng) @ features
     return totals
 
 
-def _weights(units: _Units, n_resamples: int, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
-    """Draw how often each unit is in each replicate, in chunks of shape (replicates, units)."""
+def _weights(units: _Units, n_resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw how often each unit is in each replicate; shape (replicates, units)."""
     n, n_units = len(units.drawn), len(units.multiplicity)
+    if n_units * MULTINOMIAL_COST < n:
+        return rng.multinomial(n, units.multiplicity / n, n_resamples).astype(np.float64)
+    weights = np.empty((n_resamples, n_units))
     chunk = max(1, CHUNK // n)
     for done in range(0, n_resamples, chunk):
         size = min(chunk, n_resamples - done)
-        if n_units * MULTINOMIAL_COST < n:
-            yield rng.multinomial(n, units.multiplicity / n, size).astype(np.float64)
-        else:
-            cells = units.drawn.take(rng.integers(0, n, (size, n)))
-            cells += n_units * np.arange(size)[:, None]
-            yield np.bincount(cells.ravel(), minlength=size * n_units).reshape(size, n_units).astype(np.float64)
+        cells = units.drawn.take(rng.integers(0, n, (size, n)))
+        cells += n_units * np.arange(size)[:, None]
+        weights[done : done + size] = np.bincount(cells.ravel(), minlength=size * n_units).reshape(size, n_units)
+    return weights
 
 
 def _statistics(totals: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
