@@ -25,7 +25,7 @@ from semece.records import Grade, Partition, Response
 from semece.store import FINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from semece.calls import Caller
     from semece.judges import RuleJudge
@@ -111,11 +111,16 @@ def seed_base(seed: int, question_id: str) -> int:
     return int.from_bytes(digest([seed, question_id])[:4], "big") >> 2
 
 
-def missing_slots(store: Store, asking: Asking, question: Question, n: int) -> list[list[Slot]]:
-    """List the slots of one question that hold no delivered reply, in runs of consecutive indices."""
+def missing_slots(
+    store: Store, asking: Asking, question: Question, n: int, *, besides: Container[bytes] = ()
+) -> list[list[Slot]]:
+    """List the slots of one question that hold no delivered reply, in runs of consecutive indices.
+
+    Slots with a key in `besides` are left out: they are under way.
+    """
     keys = asking.keys(question)
     delivered = {reply.key for reply in store.replies("respond", question.id) if reply.delivered}
-    wanted = [index for index in range(n) if keys[index] not in delivered]
+    wanted = [index for index in range(n) if keys[index] not in delivered and keys[index] not in besides]
     runs = groupby(enumerate(wanted), key=lambda pair: pair[1] - pair[0])
     return [[Slot(keys[i], "respond", question.id, i, None, keys.request) for _, i in run] for _, run in runs]
 

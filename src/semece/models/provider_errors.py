@@ -94,6 +94,20 @@ def explain(error: Exception, name: str, secrets: Iterable[str] = ()) -> ModelEr
     return TransientError(said, status=status, retry_after=_retry_after(error), maybe_paid=maybe_paid)
 
 
+def explain_status(status: int, sentence: str) -> ModelError:
+    """Turn an HTTP status and a sentence into an error of ours.
+
+    Examples
+    --------
+    >>> explain_status(503, "overloaded").status
+    'server'
+    """
+    if status in {408, 409, 429} or status >= 500:
+        name = {429: "rate_limited", 408: "timeout"}.get(status, "server")
+        return TransientError(sentence, status=name)
+    return ModelError(sentence)
+
+
 def _classified(error: Exception) -> tuple[str | None, bool]:
     """Name the status of an error, None for one that asking again does not help, and whether it may be paid for."""
     from pydantic_ai import exceptions as theirs

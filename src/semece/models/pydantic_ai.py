@@ -107,7 +107,7 @@ def open_provider(spelling: str, *, base_url: str | None = None, timeout: float 
         raise ModelError(
             f"{SERVICES[service].title} needs packages that are not installed: pip install 'semece[providers]'"
         ) from None
-    return ProviderModel(spelling, model, client, timeout=timeout, secrets=_secrets(key, url))
+    return ProviderModel(spelling, model, client, key=key, timeout=timeout, secrets=_secrets(key, url))
 
 
 def _key(service: str, url: str | None) -> str:
@@ -205,6 +205,8 @@ class ProviderModel:
         What is asked.
     client : httpx2.AsyncClient
         The connections, closed by :meth:`aclose`.
+    key : str
+        Its key.
     timeout : float
         Seconds of one call.
     secrets : tuple of str
@@ -219,6 +221,7 @@ class ProviderModel:
         model: Any,  # noqa: ANN401 - pydantic-ai is there only with the extra
         client: Any,  # noqa: ANN401 - httpx2 too
         *,
+        key: str,
         timeout: float,
         secrets: tuple[str, ...] = (),
     ) -> None:
@@ -227,6 +230,7 @@ class ProviderModel:
         self.model = model
         self.dropped = Dropped()
         self._client = client
+        self._key = key
         self._timeout = timeout
         self._secrets = secrets
 
@@ -344,7 +348,7 @@ class ProviderModel:
         name = named_option(sentence, sent)
         if name is None:
             return len(self.dropped.names) > before
-        self.dropped.add(name, f"{self.name} says: {clear(sentence, self._secrets)}")
+        self.dropped.add(name, f"{self.name} says: {self.cleared(sentence)}")
         return True
 
     def call(self, response: Any, raw: str, *, latency: float = 0.0) -> Call:  # noqa: ANN401 - a ModelResponse
@@ -368,6 +372,25 @@ class ProviderModel:
         counted = Usage(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
         return Call((reply,), counted, response.provider_response_id, latency, self.dropped.told())
 
+    async def fetched(self, path: str, query: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+        """Get a resource of Google's as it is: status and JSON."""
+        import httpx2
+
+        url = f"{self.model.base_url.rstrip('/')}/v1beta/{path}"
+        try:
+            answer = await self._client.get(url, params=query, headers={"x-goog-api-key": self._key})
+            return answer.status_code, dict(answer.json())
+        except httpx2.TransportError as error:
+            raise TransientError(
+                f"{self.name}: {self.cleared(str(error) or type(error).__name__)}", status="connection"
+            ) from None
+        except ValueError:
+            raise self.unreadable("no JSON") from None
+
+    def cleared(self, text: str) -> str:
+        """Take secrets out of a text."""
+        return clear(text, self._secrets)
+
     def explained(self, error: Exception) -> ModelError:
         """Turn an error of ``pydantic-ai`` into one of ours."""
         return explain(error, self.name, self._secrets)
@@ -375,7 +398,7 @@ class ProviderModel:
     def unreadable(self, why: str) -> TransientError:
         """Say that a body was not what the service sends."""
         return TransientError(
-            f"{self.name} sent a reply that cannot be read: {clear(why, self._secrets)}",
+            f"{self.name} sent a reply that cannot be read: {self.cleared(why)}",
             status="broken_body",
             maybe_paid=True,
         )

@@ -1,0 +1,151 @@
+"""From the results of a batch to rows of the run file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from semece.batch.ledger import custom_id
+from semece.calls import delivered_rows, failed_row
+from semece.errors import ModelError, TransientError
+from semece.models.batch import BatchFailedError, LineResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from semece.batch.ledger import Entry
+    from semece.budget import Price
+    from semece.calls import Slot
+    from semece.models.batch import BatchModel, BatchState
+    from semece.store import Store
+
+LINES_PER_COMMIT = 200
+
+
+@dataclass(slots=True)
+class Harvest:
+    """What a batch brought.
+
+    Parameters
+    ----------
+    delivered, failed : int
+        Lines with and without a reply.
+    refused : ModelError or None
+        The first refusal that asking again does not change.
+    cancelled : list of bytes
+        Keys of lines that somebody stopped.
+    again : list of bytes
+        Keys of lines that were refused for an option that is left out from now on.
+    cost, tokens : float or None, int or None
+        What it took; None if that is not known.
+    """
+
+    delivered: int = 0
+    failed: int = 0
+    refused: ModelError | None = None
+    cancelled: list[bytes] = field(default_factory=list)
+    again: list[bytes] = field(default_factory=list)
+    cost: float | None = 0.0
+    tokens: int | None = 0
+
+    def bill(self, cost: float | None, tokens: int | None) -> None:
+        """Add what a line took."""
+        self.cost = None if self.cost is None or cost is None else self.cost + cost
+        self.tokens = None if self.tokens is None or tokens is None else self.tokens + tokens
+
+
+class Harvester:
+    """Stores the results of one batch; a second time after a crash stores what is missing of it.
+
+    Parameters
+    ----------
+    store, entry : Store, Entry
+        Where to, and what was asked.
+    price : Price or None
+        Per token in batches.
+    progress : callable or None
+        Called with the number of replies that were delivered.
+    """
+
+    def __init__(
+        self, store: Store, entry: Entry, *, price: Price | None, progress: Callable[[int], None] | None = None
+    ) -> None:
+        self._store, self._entry, self._price, self._progress = store, entry, price, progress
+        self._stored = store.calls_named(entry.id[:8])
+        self._lines = {custom_id(entry.id, slots[0].key): slots for slots in entry.slots}
+        self._harvest = Harvest()
+
+    async def gather(self, model: BatchModel, state: BatchState) -> Harvest:
+        """Store all results of a batch that has ended.
+
+        Raises
+        ------
+        TransientError, ModelError
+            The results could not be fetched; nothing is lost.
+        """
+        place = 0
+        try:
+            async for result in model.results(state):
+                place += 1
+                self._take(result)
+                if place % LINES_PER_COMMIT == 0:
+                    self._store.flush()
+        except BatchFailedError as error:
+            self._take_rest(error.reason, cancelled=error.cancelled)
+        else:
+            self._take_rest(_unlisted(state), cancelled=state.ending == "cancelled")
+        self._store.flush()
+        return self._harvest
+
+    def _take(self, result: LineResult) -> None:
+        slots = self._lines.pop(result.custom_id, None)
+        if slots is None:
+            return
+        name, key = self._entry.call(slots[0].key), slots[0].key
+        if result.call is not None:
+            self._take_call(result, slots, name)
+            return
+        self._harvest.failed += 1
+        if result.error is None:
+            self._harvest.again.append(key)
+        elif isinstance(result.error, TransientError):
+            self._fail(result.error, slots[0], name)
+        elif self._harvest.refused is None:
+            self._harvest.refused = result.error
+        if result.cancelled:
+            self._harvest.cancelled.append(key)
+
+    def _take_call(self, result: LineResult, slots: tuple[Slot, ...], name: str) -> None:
+        call = result.call
+        if call is None:
+            return
+        usage = call.usage
+        cost = None if usage is None or self._price is None else self._price.of(usage)
+        self._harvest.bill(cost, None if usage is None else usage.input_tokens + usage.output_tokens)
+        self._harvest.delivered += 1
+        for event in call.events:
+            self._store.add_event("model", event)
+        if name not in self._stored:
+            rows = delivered_rows(call, slots, name, cost)
+            self._store.append(rows)
+            if self._progress:
+                self._progress(len(rows))
+
+    def _fail(self, error: TransientError, slot: Slot, name: str) -> None:
+        if name not in self._stored:
+            self._store.append([failed_row(error, slot, name)])
+
+    def _take_rest(self, reason: ModelError, *, cancelled: bool) -> None:
+        """Lines without a result share the batch's reason."""
+        for name in list(self._lines):
+            self._take(LineResult(name, error=reason, cancelled=cancelled))
+
+
+def _unlisted(state: BatchState) -> TransientError:
+    """Say why a batch that has ended left lines out of its results."""
+    status = {"expired": "timeout", "cancelled": "server"}.get(state.ending or "", "broken_body")
+    return TransientError(
+        f"batch {state.id} ended ({state.ending}) without a result for the line",
+        status=status,
+        maybe_paid=status == "broken_body",
+    )
