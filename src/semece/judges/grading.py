@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from semece.judges.dates import Date, contains
 from semece.judges.names import alike, same_given_name, same_root
-from semece.judges.phrases import core, find, is_list, opposed, related, specifies
+from semece.judges.phrases import core, find, is_list, is_sentence, opposed, related, same_words, specifies, whole
 from semece.judges.quantities import Quantity
 from semece.judges.reading import Reading, reading_of
 from semece.judges.values import fits, is_year, same_quantity, within
@@ -63,9 +63,7 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
 
     A string with more words, with a verb, or with words of the question is no list of names: it stays whole.
     """
-    if not is_list(answer) or len(answer.content) > LISTED or answer.keys & question.keys:
-        return [answer]
-    if any(item.text in vocabulary("auxiliaries") for item in answer.items):
+    if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
         return [answer]
     parts: list[list[Item]] = [[]]
     for item in answer.items:
@@ -90,9 +88,9 @@ def misdates(answer: Reading, references: Sequence[Reading]) -> bool:
     """
     for precision in ("day", "month"):
         wanted = [date for reference in references for date in reference.dates if date.precision == precision]
-        given = [date for date in answer.dates if date.precision in {"day", precision}]
+        given = [date for date in answer.dates if date.precision in {"day", "month"}]
         if wanted and given:
-            return not any(contains(one, other) for one in wanted for other in given)
+            return not any(contains(a, b) or contains(b, a) for a in wanted for b in given)
     return False
 
 
@@ -122,6 +120,8 @@ def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
         return _numbered(answer, first, question)
     given = core(answer, question)
     if answer.sentences == 1 and len(given) <= SHORT and _short(answer, given, reference, wanted):
+        return True
+    if any(item.text == "where" for item in question.items) and _surrounds(given, wanted):
         return True
     return _long(answer, wanted, question)
 
@@ -170,11 +170,19 @@ def _first_values(answer: Reading, question: Reading, kind: type[Value]) -> list
 def _short(answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item]) -> bool:
     if answer.negated != reference.negated or opposed(given, wanted):
         return False
-    if related(given, wanted):
+    if related(given, wanted) or same_words(whole(answer), whole(reference)):
         return True
     if len(given) <= len(wanted):
         return specifies(wanted, given, reference.items)
     return specifies(given, wanted, answer.items)
+
+
+def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:
+    """Whether a place is the end of a longer place: asked where, 'Italy' does for 'Milan, Italy'."""
+    found = find(given, wanted)
+    return (
+        found is not None and found[1] == len(wanted) and wanted[found[0]].named and bool(wanted[found[0]].gap.strip())
+    )
 
 
 def _long(answer: Reading, wanted: Sequence[Item], question: Reading) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from semece.judges.dates import YEAR, Date
 from semece.judges.names import alike, sound
-from semece.judges.phrases import core, is_list, opposed, related, same_words, specifies, whole
+from semece.judges.phrases import core, is_list, is_sentence, opposed, related, same_words, specifies, whole
 from semece.judges.quantities import Quantity
 from semece.judges.reading import Item, Reading, read
 from semece.judges.values import is_year, same_date, same_quantity
@@ -33,6 +34,8 @@ class Form:
         What informs, everything outside parentheses, and what stands in them.
     values : tuple of Quantity or Date
         The values of the core.
+    informs : bool
+        Whether it has a word that is not in the question, or the question offers a choice.
     traces : frozenset of str
         Strings without a common trace have no link.
     """
@@ -42,15 +45,17 @@ class Form:
     whole: tuple[Item, ...]
     aside: tuple[Item, ...]
     values: tuple[Quantity | Date, ...]
+    informs: bool
     traces: frozenset[str]
 
 
 def group(question: str, answers: Sequence[str]) -> list[int]:
     """Group strings by meaning.
 
-    Links are drawn between all pairs and taken strongest first, ties by the number of links of their ends, then by the
-    alphabet. A link joins two groups unless a member of one contradicts a member of the other. So the result depends
-    on the set of strings alone.
+    Links are drawn between all pairs and taken one after the other: first those between equals and names of one thing,
+    then those between less and more detail; each time those of strings with many links first, then by the alphabet. A
+    link joins two groups unless a member of one contradicts a member of the other. So the result depends on the set of
+    strings alone.
 
     Parameters
     ----------
@@ -73,18 +78,54 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     asks = frozenset(item.text for item in asked.items) & {"year", "who", "whom", "whose"}
     texts = sorted(set(answers))
     forms = [prepare(text, asked) for text in texts]
-    members = [[number] for number in range(len(forms))]
-    home = list(range(len(forms)))
-    for one, other in _links(forms, asks):
-        left, right = home[one], home[other]
-        if left == right or any(contradict(forms[a], forms[b], asks) for a in members[left] for b in members[right]):
-            continue
-        for number in members[right]:
-            home[number] = left
-        members[left] += members[right]
+    links = _links(forms, asks)
+    groups = _Groups(forms, asks)
+    for one, other in (pair for pair in links if links[pair] > DETAILED):
+        groups.join(one, other)
+    groups.share_names()
+    for one, other in (pair for pair in links if links[pair] == DETAILED):
+        groups.join(one, other)
     place = {text: number for number, text in enumerate(texts)}
     labels: dict[int, int] = {}
-    return [labels.setdefault(home[place[text]], len(labels)) for text in answers]
+    return [labels.setdefault(groups.home[place[text]], len(labels)) for text in answers]
+
+
+class _Groups:
+    """Strings in groups that grow by links and refuse contradictions."""
+
+    def __init__(self, forms: Sequence[Form], asks: frozenset[str]) -> None:
+        self.forms = forms
+        self.asks = asks
+        self.home = list(range(len(forms)))
+        self.members = [[number] for number in range(len(forms))]
+        self.names: list[set[str]] = []
+
+    def join(self, one: int, other: int) -> None:
+        """Join the groups of two strings unless a member of one contradicts a member of the other."""
+        left, right = self.home[one], self.home[other]
+        if left == right or any(self._contradict(a, b) for a in self.members[left] for b in self.members[right]):
+            return
+        for number in self.members[right]:
+            self.home[number] = left
+        self.members[left] += self.members[right]
+
+    def share_names(self) -> None:
+        """Give each string the words of all that are joined to it so far: names of one thing."""
+        keys = [{item.key for item in form.core} for form in self.forms]
+        self.names = [set().union(*(keys[number] for number in self.members[home])) for home in self.home]
+
+    def _contradict(self, one: int, other: int) -> bool:
+        """Whether two strings cannot be in one group.
+
+        They have different values, or are not linked and share no name, or each has its own detail.
+        """
+        first, second = self.forms[one], self.forms[other]
+        if differ(first, second, self.asks):
+            return True
+        if not self.names or link(first, second, self.asks):
+            return False
+        shared = self.names[one] & self.names[other]
+        return not shared or (_adds(first, shared) and _adds(second, shared))
 
 
 def prepare(text: str, question: Reading) -> Form:
@@ -92,7 +133,9 @@ def prepare(text: str, question: Reading) -> Form:
     reading = read(text)
     informing = core(reading, question)
     aside = tuple(item for item in reading.content if item.aside)
-    return Form(reading, informing, whole(reading), aside, _values(informing), frozenset(_traces(reading.content)))
+    informs = not reading.keys <= question.keys or any(item.text == "or" for item in question.items)
+    traces = frozenset(_traces(reading.content))
+    return Form(reading, informing, whole(reading), aside, _values(informing), informs, traces)
 
 
 def _values(items: Sequence[Item]) -> tuple[Quantity | Date, ...]:
@@ -118,17 +161,15 @@ def _traces(content: Sequence[Item]) -> Iterator[str]:
             yield item.text[:3]
 
 
-def _links(forms: Sequence[Form], asks: frozenset[str]) -> list[tuple[int, int]]:
+def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int], int]:
+    """Find all links, those of strings with many links first, then by the alphabet."""
     strengths = {
         (one, other): strength
         for one, other in combinations(range(len(forms)), 2)
         if not forms[one].traces.isdisjoint(forms[other].traces) and (strength := link(forms[one], forms[other], asks))
     }
-    degrees = [0] * len(forms)
-    for one, other in strengths:
-        degrees[one] += 1
-        degrees[other] += 1
-    return sorted(strengths, key=lambda pair: (-strengths[pair], -degrees[pair[0]] - degrees[pair[1]], pair))
+    degrees = Counter(number for pair in strengths for number in pair)
+    return dict(sorted(strengths.items(), key=lambda row: (-degrees[row[0][0]] - degrees[row[0][1]], row[0])))
 
 
 def link(one: Form, other: Form, asks: frozenset[str]) -> int:
@@ -146,9 +187,12 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         return 0
     if same_words(one.core, other.core) or same_words(one.whole, other.whole) or _same_values(one, other):
         return EQUAL
-    if related(one.core, other.core):
+    person = bool(asks - {"year"})
+    if related(one.core, other.core) or (person and _other_name(one, other)):
         return NAMED
-    if asks - {"year"} and (_given_name(one, other) or _given_name(other, one) or _other_name(one, other)):
+    if person and (_given_name(one, other) or _given_name(other, one)):
+        return DETAILED
+    if _same_lead(one, other):
         return DETAILED
     return DETAILED if _details(one, other) or _details(other, one) else 0
 
@@ -157,6 +201,11 @@ def _same_values(one: Form, other: Form) -> bool:
     """Whether nothing but values inform, as many in one as in the other; that they agree is known."""
     pure = all(item.value is not None for form in (one, other) for item in form.core)
     return pure and len(one.values) == len(other.values)
+
+
+def _same_lead(one: Form, other: Form) -> bool:
+    """Whether one string is a value with which the other begins: '4' and '4 of them, one unfinished'."""
+    return 1 in {len(one.core), len(other.core)} and all(form.core[0].value is not None for form in (one, other))
 
 
 def _given_name(one: Form, other: Form) -> bool:
@@ -177,11 +226,14 @@ def _details(long: Form, short: Form) -> bool:
     items = long.reading.items
     if is_list(long.reading) and not is_list(short.reading):
         return False
-    if isinstance(short.core[0].value, Quantity) and isinstance(long.core[0].value, Quantity) and len(short.core) > 1:
+    if not short.informs:
         return False
-    return any(
-        len(more) > len(less) and specifies(more, less, items)
-        for more, less in ((long.core, short.core), (long.whole, short.whole))
+    if len(long.core) > len(short.core) and specifies(long.core, short.core, items):
+        return True
+    return (
+        not is_sentence(long.reading)
+        and len(long.whole) > len(short.whole)
+        and specifies(long.whole, short.whole, items)
     )
 
 
@@ -191,6 +243,8 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
         return True
     if not one.values or not other.values:
         return False
+    if one.core[0].value is not None and other.core[0].value is not None:
+        return not _same_value(one.values[0], other.values[0], asks)
     fewer, more = sorted((one.values, other.values), key=len)
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
 
@@ -203,16 +257,6 @@ def _same_value(one: Quantity | Date, other: Quantity | Date, asks: frozenset[st
     if isinstance(one, Date):
         return isinstance(other, Quantity) and is_year(other, one)
     return is_year(one, other) if isinstance(other, Date) else same_quantity(one, other)
-
-
-def contradict(one: Form, other: Form, asks: frozenset[str]) -> bool:
-    """Whether two strings cannot be in one group: different values, or a different detail of the same thing."""
-    if differ(one, other, asks):
-        return True
-    shared = {item.key for item in one.core} & {item.key for item in other.core}
-    if not shared or not (_adds(one, shared) and _adds(other, shared)):
-        return False
-    return not link(one, other, asks)
 
 
 def _adds(form: Form, shared: set[str]) -> bool:

@@ -7,6 +7,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
+from semece.judges.words import vocabulary
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,7 +18,7 @@ _SOUNDS = tuple(
     (re.compile(pattern), sound)
     for pattern, sound in (
         ("^(?:tch|tsch)", "ch"), ("sch", "sh"), ("ph", "f"), ("kh|gh|ck|q|c(?!h)", "k"), ("ye|je", "e"), ("[yj]", "i"),
-        ("w", "v"), ("x", "ks"), ("ou|oo", "u"), ("ae", "a"), ("oe", "o"), ("ue", "u"), ("ee|ie", "i"),
+        ("w", "v"), ("x", "ks"), ("ou|oo", "u"), ("ae", "a"), ("oe", "o"), ("ue", "u"), ("ee|ie|ey", "i"),
         ("(?<=[^sc])h", ""), ("z", "s"), (r"(.)\1+", r"\1"),
     )
 )  # fmt: skip
@@ -139,6 +141,8 @@ def same_person(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 
 def _in_order(name: Sequence[Item]) -> Sequence[Item]:
+    """Put the family name last and leave out 'junior'."""
+    name = [item for item in name if item.key not in vocabulary("suffixes")]
     inverted = len(name) > 1 and name[1].gap.strip() == ","
     return [*name[1:], name[0]] if inverted else name
 

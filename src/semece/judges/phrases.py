@@ -30,12 +30,24 @@ def whole(reading: Reading) -> tuple[Item, ...]:
     return tuple(item for item in reading.content if not item.aside) or reading.content
 
 
+def is_sentence(reading: Reading) -> bool:
+    """Whether a string has an auxiliary verb.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> is_sentence(read("It was Nixon")), is_sentence(read("Nixon"))
+    (True, False)
+    """
+    return any(item.text in vocabulary("auxiliaries") for item in reading.items)
+
+
 def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
     """Pick the words of a string that inform: not those of the question, not what stands in parentheses.
 
     A phrase of up to three words loses only its last words to the question ('Kanawha River', but 'British Indian
-    Association' stays whole), a longer string every word that does not begin a name with a new word in it. Where
-    nothing is left, everything counts.
+    Association' stays whole), a sentence or a longer string every word that does not begin a name with a new word in
+    it. Where nothing is left, everything counts.
 
     Examples
     --------
@@ -45,7 +57,7 @@ def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
     [['elk'], ['elk']]
     """
     outside = whole(reading)
-    if len(outside) > ECHO:
+    if len(outside) > ECHO or is_sentence(reading):
         return _news(outside, question) or outside
     end = len(outside)
     while end and outside[end - 1].key in question.keys:
@@ -146,7 +158,8 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
 
     The shorter one must be a run of its words and hold its head. What follows may be detail after a comma, a bracket or
     a preposition, a date, an epithet ('Louis the Beloved'), or the noun of its kind ('the Nile River'). What stands
-    before may describe, but not change the thing ('West Virginia', 'the wife of').
+    before may describe, but not change the thing ('West Virginia', 'the wife of') nor be one by itself ('a pain in the
+    knee'); a sentence ('It was released in 1983') answers with its end.
 
     Parameters
     ----------
@@ -174,14 +187,14 @@ def _tail_is_detail(long: Sequence[Item], end: int, items: Sequence[Item]) -> bo
     if end == len(long):
         return True
     following = long[end]
-    if isinstance(following.value, Date) or following.text in vocabulary("kinds"):
+    if isinstance(following.value, Date) or following.key in vocabulary("kinds") | vocabulary("suffixes"):
         return True
     if any(mark in following.gap for mark in ',;:(/"') or following.gap in {" - ", ". "}:
         return not isinstance(following.value, Quantity) or "(" in following.gap
-    before = _words_before(following, items, 1)
-    if before == {"the"}:
+    between = _between(long[end - 1], following, items)
+    if between == {"the"}:
         return following.named and long[end - 1].named
-    return bool(before & vocabulary("function")) and not before & {"the", "a", "an", "and", "or"}
+    return bool(between - {"the", "a", "an"}) and not between & {"and", "or"}
 
 
 def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) -> bool:
@@ -192,12 +205,18 @@ def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) ->
         return False
     if any(item.text in vocabulary("relations") for item in long[:place]):
         return False
-    return "of" not in _words_before(long[place], items, 2) or before.text in vocabulary("kinds")
+    if any(mark in long[place].gap for mark in ",;:(/") or long[place].gap == " - ":
+        return False
+    between = _between(before, long[place], items) - {"the", "a", "an"}
+    if "of" in between:
+        return before.key in vocabulary("kinds")
+    return not between or "by" in between or any(item.text in vocabulary("auxiliaries") for item in items)
 
 
-def _words_before(item: Item, items: Sequence[Item], n: int) -> set[str]:
-    place = next(number for number, other in enumerate(items) if other is item)
-    return {other.text for other in items[max(0, place - n) : place]}
+def _between(one: Item, other: Item, items: Sequence[Item]) -> set[str]:
+    """Collect the words between two words of a string."""
+    places = [place for place, item in enumerate(items) if item is one or item is other]
+    return {item.text for item in items[places[0] + 1 : places[-1]]}
 
 
 def related(one: Sequence[Item], other: Sequence[Item]) -> bool:

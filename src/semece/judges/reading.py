@@ -122,6 +122,7 @@ def read(text: str) -> Reading:
 
 def reading_of(items: Sequence[Item]) -> Reading:
     """Sum up items in order, those of a whole string or of a part of it; sentences are numbered from 0."""
+    items = _quoted_aside(items)
     content = _content(items)
     negated = any(item.text in vocabulary("negations") for item in items)
     last = items[-1].sentence if items else 0
@@ -184,19 +185,28 @@ def _spellings() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     return {first: sorted(rows, key=lambda row: -len(row[0])) for first, rows in table.items()}
 
 
+def _quoted_aside(items: Sequence[Item]) -> Sequence[Item]:
+    """Set aside a nickname in quotes within a name: 'Theodore "Rough Rider" Roosevelt'."""
+    marked = list(items)
+    opening = [place for place, item in enumerate(items) if item.gap.endswith(' "')]
+    for place in opening:
+        closing = next((n for n in range(place + 1, min(place + 4, len(items))) if items[n].gap == '" '), None)
+        if closing and place and items[place - 1].named and items[closing].named:
+            marked[place:closing] = [item._replace(aside=True) for item in items[place:closing]]
+    return marked
+
+
 def _content(items: Sequence[Item]) -> tuple[Item, ...]:
-    plain = [item for place, item in enumerate(items) if _informs(items, place)]
-    titles = vocabulary("titles")
-    kept = [
-        item
-        for item, following in zip(plain, [*plain[1:], None], strict=False)
-        if item.text not in titles or following is None or following.gap.strip(" .")
-    ]
-    return tuple(kept or items)
+    return tuple(item for place, item in enumerate(items) if _informs(items, place)) or tuple(items)
 
 
 def _informs(items: Sequence[Item], place: int) -> bool:
+    """Whether a word is no function word, and no title before a name."""
     item = items[place]
+    if item.text in vocabulary("titles"):
+        following = items[place + 1] if place + 1 < len(items) else None
+        no_name = vocabulary("function") | vocabulary("kinds")
+        return following is None or bool(following.gap.strip(" .")) or following.text in no_name
     if item.value is not None or item.key != item.text or item.text not in vocabulary("function"):
         return True
     return item.form == "Will" and place + 1 < len(items) and items[place + 1].named

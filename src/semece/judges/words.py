@@ -136,6 +136,7 @@ _TOKEN = re.compile(
 )
 _FEET = re.compile(r"(\d)'\s?(\d{1,2})(?:\"|'')")
 _GLUED = re.compile(r"\b([a-z]{2,})(?=[A-Z][a-z]{2})")
+_IN_LAW = re.compile(r"[- ]in[- ]law", re.IGNORECASE)
 _WORLD_WARS = {"wwii": "2", "ww2": "2", "wwi": "1", "ww1": "1"}
 _FOOTNOTED = re.compile(r"^([^\W\d_]{3,})\d{1,2}$")
 
@@ -151,7 +152,7 @@ def words_of(text: str) -> list[Word]:
     >>> [word.text for word in words_of("Schindler's U.S. list, 12.5%")]
     ['schindler', 'us', 'list', '12.5', '%']
     """
-    folded = _GLUED.sub(r"\1 ", _FEET.sub(r"\1 feet \2 inches", fold(text)))
+    folded = _GLUED.sub(r"\1 ", _FEET.sub(r"\1 feet \2 inches", _IN_LAW.sub("inlaw", fold(text))))
     found: list[Word] = []
     end = 0
     for match in _TOKEN.finditer(folded):
