@@ -6,7 +6,7 @@ import asyncio
 import random
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from semece.budget import Budget, Price
 from semece.canonical import canonical
@@ -120,6 +120,16 @@ class Pace:
         fell = self.limit > 1
         self.limit = max(1, self.limit // 2)
         return fell
+
+
+class Asker(Protocol):
+    """Who fills a judge's slots: a :class:`Caller`, or one that only notes what would be asked."""
+
+    async def deliver(
+        self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None = None
+    ) -> list[StoredReply]:
+        """Fill consecutive slots; what comes back may be shorter."""
+        ...
 
 
 class Caller:

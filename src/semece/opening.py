@@ -14,16 +14,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from semece.models import Model
+    from semece.models.batch import BatchModel
     from semece.pipeline import Judge
 
 FREE_JUDGES: dict[str, Callable[[], Judge]] = {"rules": RulesJudge, "exact": ExactJudge, "given": GivenJudge}
 EMBEDDED = ("local", "gguf", "fake")
 """Services that run here: the rules judge is their default."""
+PROVIDERS = ("anthropic", "google")
+"""Services of the extra 'providers'."""
+
+OPENAI_BATCHES = ("openai", "groq", "openai-api")
+"""Services with batches as OpenAI has them."""
 
 MODELS = {
     "local/smollm2": "SmolLM2-135M, embedded; runs here without a key (extra 'local', then 'semece fetch-model')",
     "gguf/PATH": "any GGUF file, run in-process by llama.cpp (extra 'local')",
     "openai/NAME": "OpenAI (OPENAI_API_KEY)",
+    "anthropic/NAME": "Anthropic (ANTHROPIC_API_KEY; extra 'providers')",
+    "google/NAME": "Google Gemini (GOOGLE_API_KEY; extra 'providers')",
     "xai/NAME": "xAI (XAI_API_KEY)",
     "mistral/NAME": "Mistral (MISTRAL_API_KEY)",
     "openrouter/NAME": "OpenRouter (OPENROUTER_API_KEY)",
@@ -77,9 +85,50 @@ def open_model(
         from semece.models.llama_cpp import open_gguf
 
         return open_gguf(name, spelling)
+    if service in PROVIDERS:
+        from semece.models.pydantic_ai import open_provider
+
+        return open_provider(spelling, base_url=base_url, timeout=timeout)
     from semece.models.openai_compatible import open_openai
 
     return open_openai(spelling, base_url=base_url, timeout=timeout)
+
+
+def open_batches(
+    spelling: str,
+    *,
+    base_url: str | None = None,
+    timeout: float = 600.0,
+    references: Mapping[str, str] | None = None,
+) -> BatchModel:
+    """Open the batch interface of a model.
+
+    Parameters
+    ----------
+    spelling, base_url, timeout, references
+        As :func:`open_model`.
+
+    Raises
+    ------
+    ModelError
+        As :func:`open_model`, or the service has no batch interface.
+    """
+    check_model(spelling)
+    service = spelling.partition("/")[0]
+    if service in PROVIDERS:
+        from semece.models.provider_batches import open_provider_batches
+
+        return open_provider_batches(spelling, base_url=base_url, timeout=timeout)
+    if service == "fake":
+        from semece.models.fake import parse_fake
+        from semece.models.fake_batches import FakeBatches
+
+        return FakeBatches(parse_fake(spelling, references=references or {}))
+    if service in OPENAI_BATCHES:
+        from semece.models.openai_batches import open_openai_batches
+
+        return open_openai_batches(spelling, base_url=base_url, timeout=timeout)
+    raise ModelError(f"{service} has no batch interface that semece knows: run it without --batch")
 
 
 def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0) -> Judge:

@@ -27,7 +27,7 @@ from semece.store import FINAL
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
 
-    from semece.calls import Caller
+    from semece.calls import Asker, Caller
     from semece.judges import RuleJudge
     from semece.models import Message
     from semece.prompts import ResponsePrompt
@@ -218,11 +218,11 @@ class Ask:
     ----------
     store, judge, stage, question_id : Store, LLMJudge, str, str
         For whom.
-    caller : Caller or None
+    caller : Asker or None
         None: only read; what is not stored raises :class:`Missing`.
     """
 
-    def __init__(self, store: Store, judge: LLMJudge, stage: str, question_id: str, caller: Caller | None) -> None:
+    def __init__(self, store: Store, judge: LLMJudge, stage: str, question_id: str, caller: Asker | None) -> None:
         self.store, self.judge, self.stage, self.question_id, self.caller = store, judge, stage, question_id, caller
         self.asked = 0
 
@@ -295,7 +295,7 @@ def usable_answers(responses: Sequence[Response]) -> list[str]:
 
 
 async def partition(
-    store: Store, judge: Judge, question: Question, responses: Sequence[Response], caller: Caller | None = None
+    store: Store, judge: Judge, question: Question, responses: Sequence[Response], caller: Asker | None = None
 ) -> Partition:
     """Group the usable responses of one question by meaning.
 
@@ -305,7 +305,7 @@ async def partition(
         Where a model's replies rest, and who judges.
     question, responses : Question, sequence of Response
         What is grouped.
-    caller : Caller or None
+    caller : Asker or None
         Who asks the judge's model; None reads only what is stored.
 
     Returns
@@ -363,7 +363,7 @@ async def grade(
     classes: Partition,
     *,
     which: str = "all",
-    caller: Caller | None = None,
+    caller: Asker | None = None,
 ) -> tuple[Grade, ...]:
     """Grade each class once, by its most frequent surface form.
 
@@ -376,7 +376,7 @@ async def grade(
         As in :func:`partition`.
     which : {'all', 'mode'}
         Which classes.
-    caller : Caller or None
+    caller : Asker or None
         Who asks; None reads only what is stored.
 
     Returns
@@ -397,7 +397,7 @@ async def grade(
 
 
 async def _verdict(
-    store: Store, judge: RuleJudge | LLMJudge, question: Question, answer: str, caller: Caller | None
+    store: Store, judge: RuleJudge | LLMJudge, question: Question, answer: str, caller: Asker | None
 ) -> Verdict | None:
     if not answer:
         return "not_attempted"

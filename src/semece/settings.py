@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from semece.batch.courier import BatchPatience
 from semece.calls import Patience
 from semece.errors import SemeceError
 from semece.models import Decoding
@@ -56,6 +57,10 @@ class Settings:
         Hard caps, USD and tokens.
     prices : mapping of str to Price
         The user's own prices by model, before the known ones.
+    batch : bool
+        Ask through the provider's batch interface.
+    batch_patience : BatchPatience
+        How long to wait for batches.
     retry_failed : bool
         Ask again for what was delivered without a usable answer.
     """
@@ -87,6 +92,8 @@ class Settings:
     max_cost: float | None = None
     max_total_tokens: int | None = None
     prices: Mapping[str, Price] = field(default_factory=dict)
+    batch: bool = False
+    batch_patience: BatchPatience = field(default_factory=BatchPatience)
     retry_failed: bool = False
 
     @property

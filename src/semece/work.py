@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from semece.batch.courier import Courier
+from semece.batch.ledger import Ledger
+from semece.batch.stages import judge_by_batch, nothing, respond_by_batch
 from semece.budget import Budget, known_price
 from semece.calls import Caller, Pace, in_parallel
 from semece.datasets import Dataset, open_dataset
 from semece.errors import ParseError, SemeceError, StoreError
 from semece.judges.llm import LLMJudge
-from semece.opening import open_judge, open_model
+from semece.opening import FREE_JUDGES, open_batches, open_judge, open_model
 from semece.pipeline import (
     Asking,
     Missing,
@@ -29,11 +32,14 @@ from semece.settings import Settings, check_settings
 from semece.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import AsyncIterator, Iterator, Sequence
 
+    from semece.budget import Price
+    from semece.calls import Asker
     from semece.models import Model
+    from semece.models.batch import BatchModel
     from semece.pipeline import Judge, Progress
-    from semece.records import Question
+    from semece.records import Partition, Question
 
 
 def check_identity(store: Store, identity: dict[str, Any]) -> None:
@@ -115,9 +121,12 @@ async def execute(
     if not chosen:
         raise SemeceError(f"no question of {data.name} is selected")
     questions = [question for _, question in chosen]
-    opened = None
+    opened: Model | BatchModel | None = None
     if model is None and not isinstance(path, Store) and not Path(path).exists():  # noqa: ASYNC240 - before anything runs
-        opened = model = open_for(settings, questions, settings.model)  # one that cannot be used leaves no file
+        if settings.batch:
+            opened = open_batches_for(settings, questions, settings.model)
+        else:
+            opened = model = open_for(settings, questions, settings.model)  # one that cannot be used leaves no file
     try:
         with _opened(path) as store:
             check_identity(store, settings.identity(data))
@@ -126,6 +135,7 @@ async def execute(
             store.set_meta("dataset", settings.dataset)
             store.set_meta("view", _view(settings, [q.id for q in questions]))
             work = Work(store, settings, questions, progress or _silent)
+            await work.collect()
             await work.respond(model)
             await work.judge(*judges)
             return Outcome(store.path, work.missing)
@@ -139,6 +149,13 @@ def open_for(settings: Settings, questions: Sequence[Question], spelling: str) -
     references = {q.text: q.references[0] for q in questions if q.references}
     base_url = settings.base_url if spelling == settings.model else None
     return open_model(spelling, base_url=base_url, timeout=settings.timeout, references=references)
+
+
+def open_batches_for(settings: Settings, questions: Sequence[Question], spelling: str) -> BatchModel:
+    """Open the batch interface of a model or of a judge's model as the settings say."""
+    references = {q.text: q.references[0] for q in questions if q.references}
+    base_url = settings.base_url if spelling == settings.model else None
+    return open_batches(spelling, base_url=base_url, timeout=settings.timeout, references=references)
 
 
 @contextmanager
@@ -192,15 +209,46 @@ class Work:
         self.missing = 0
 
     def _caller(self, model: Model) -> Caller:
-        settings = self.settings
-        price = known_price(model.name, settings.prices)
-        if settings.max_cost is not None and price is None:
-            raise SemeceError(
-                f"the price of {model.name} is not known, so a budget in USD cannot be kept; cap tokens with "
-                "--max-total-tokens"
-            )
+        settings, price = self.settings, self._price(model.name)
         width = min(settings.concurrency, getattr(model, "max_concurrency", settings.concurrency))
         return Caller(model, self.store, pace=Pace(width), patience=settings.patience, budget=self.budget, price=price)
+
+    def _price(self, spelling: str) -> Price | None:
+        """Look up the live price; a budget in USD needs one."""
+        price = known_price(spelling, self.settings.prices)
+        if self.settings.max_cost is not None and price is None:
+            raise SemeceError(
+                f"the price of {spelling} is not known, so a budget in USD cannot be kept; cap tokens with "
+                "--max-total-tokens"
+            )
+        return price
+
+    @asynccontextmanager
+    async def _courier(self, spelling: str, stage: str | None = None) -> AsyncIterator[Courier]:
+        """Open a model's batch interface; replies count as steps of the stage."""
+        settings = self.settings
+        model = open_batches_for(settings, self.questions, spelling)
+        try:
+            yield Courier(
+                model,
+                self.store,
+                patience=settings.batch_patience,
+                budget=self.budget,
+                price=known_price(model.name, settings.prices, batch=True),
+                ceiling=self._price(model.name),
+                progress=None if stage is None else partial(self.progress, stage),
+            )
+        finally:
+            await model.aclose()
+
+    async def collect(self) -> None:
+        """Wait for what is under way in batches before anything is asked live: it may be paid for."""
+        settings = self.settings
+        if settings.batch or not Ledger(self.store).open():
+            return
+        for spelling in sorted({settings.model, *settings.judges()} - {*FREE_JUDGES}):
+            async with self._courier(spelling) as courier:
+                await courier.deliver(nothing)
 
     async def respond(self, model: Model | None) -> None:
         """Draw what is missing; opens no model if nothing is."""
@@ -214,15 +262,22 @@ class Work:
         self.progress("respond", settings.n * len(self.questions) - sum(missing.values()))
         if not todo:
             return
+        if settings.batch:
+            async with self._courier(settings.model, "respond") as courier:
+                await respond_by_batch(self.store, self.asking, todo, settings.n, courier)
+        else:
+            await self._respond_live(todo, model)
+        self.missing += sum(self._count_missing(q) for q in todo)
+
+    async def _respond_live(self, todo: list[Question], model: Model | None) -> None:
         owned = model is None
-        model = model or open_for(settings, self.questions, settings.model)
+        model = model or open_for(self.settings, self.questions, self.settings.model)
         try:
             caller = self._caller(model)
-            await respond(self.store, self.asking, todo, settings.n, caller, progress=self.progress)
+            await respond(self.store, self.asking, todo, self.settings.n, caller, progress=self.progress)
         finally:
             if owned:
                 await model.aclose()
-        self.missing += sum(self._count_missing(q) for q in todo)
 
     def _count_missing(self, question: Question) -> int:
         return sum(map(len, missing_slots(self.store, self.asking, question, self.settings.n)))
@@ -230,6 +285,12 @@ class Work:
     async def judge(self, partition_judge: Judge, grade_judge: Judge) -> None:
         """Partition and grade, where a judge has to be asked; rules need no work before they are read."""
         models: dict[str, Caller] = {}
+        if self.settings.batch and any(isinstance(judge, LLMJudge) for judge in (partition_judge, grade_judge)):
+            await self._judge_by_batch(partition_judge, grade_judge)
+            self.progress("judge", -len(self.questions))
+            for question in self.questions:
+                await self._judge_one(question, partition_judge, grade_judge, models)
+            return
         try:
             for judge in (partition_judge, grade_judge):
                 if isinstance(judge, LLMJudge) and judge.model not in models:
@@ -242,6 +303,34 @@ class Work:
         finally:
             for caller in models.values():
                 await caller.model.aclose()
+
+    async def _judge_by_batch(self, partition_judge: Judge, grade_judge: Judge) -> None:
+        """Ask the judges in batches: all partitions first, since the grades depend on them."""
+
+        async def partition_one(question: Question, asker: Asker) -> None:
+            await self._classes(question, partition_judge, asker)
+
+        async def grade_one(question: Question, asker: Asker) -> None:
+            classes = await self._classes(question, partition_judge, None)
+            if classes is not None:
+                which = self.settings.grade_classes
+                await grade(self.store, grade_judge, question, classes, which=which, caller=asker)
+
+        for judge, procedure in ((partition_judge, partition_one), (grade_judge, grade_one)):
+            if isinstance(judge, LLMJudge):
+                async with self._courier(judge.model) as courier:
+                    await judge_by_batch(self.store, self.questions, procedure, courier)
+
+    async def _classes(self, question: Question, judge: Judge, asker: Asker | None) -> Partition | None:
+        """Partition one question; None if there is nothing to group or the judge's reply is not there."""
+        replies = self.store.replies("respond", question.id)
+        responses, _ = read_responses(replies, self.settings.n, partial(read_reply, self.asking.prompt))
+        try:
+            if any(response.usable for response in responses):
+                return await partition(self.store, judge, question, responses, asker)
+        except (ParseError, Missing):
+            pass
+        return None
 
     async def _judge_one(
         self, question: Question, partition_judge: Judge, grade_judge: Judge, models: dict[str, Caller]

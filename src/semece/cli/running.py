@@ -75,6 +75,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     attempts: Annotated[
         int, _option("--attempts", help="Failures in a row before a call is left.", panel=CALLS, show_default=True)
     ] = 10,
+    batch: Annotated[
+        bool, _option("--batch", help="In batches: about half the price, up to a day.", panel=CALLS)
+    ] = False,
     retry_failed: Annotated[
         bool, _option("--retry-failed", help="Ask again where a reply held no usable answer.", panel=CALLS)
     ] = False,
