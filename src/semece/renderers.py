@@ -193,7 +193,7 @@ _LATEX: dict[str, str] = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
+    '"': r"\char34{}",
     MISSING: "---",
     "·": r"\textperiodcentered{}",
 } | {character: "\\" + character for character in "{}$&#%_"}
