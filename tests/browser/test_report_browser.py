@@ -232,6 +232,13 @@ def test_print_shows_all_rows_and_no_controls(open_page, path, views):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
+def test_print_is_dark_on_white_even_from_a_dark_screen(open_page, path):
+    page = open_page(path, color_scheme="dark")
+    page.emulate_media(media="print")
+    color = page.locator("body").evaluate("e => getComputedStyle(e).color")
+    assert all(int(part) < 64 for part in re.findall(r"\d+", color))
+
+
 @pytest.mark.slow
 def test_the_whole_of_simpleqa_can_be_used_within_two_seconds(open_page, tmp_path):
     views = make_views(206, n=50, words=[f"a rather long answer with several words {i}" for i in range(30)]) * 21
