@@ -13,6 +13,7 @@ from semece.simulation.populations import (
     softmax_normal,
     zipf,
 )
+from semece.simulation.studies import simulate_study, study_table
 
 __all__ = [
     "CORRECTNESS",
@@ -24,6 +25,8 @@ __all__ = [
     "given_pmf",
     "near_tie",
     "simulate",
+    "simulate_study",
     "softmax_normal",
+    "study_table",
     "zipf",
 ]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from semece.counts import Counts, subset_selection
+from semece.estimators.held_out import held_out_frequency
+from semece.estimators.pairing import mode_weights, weighted
 from semece.rows import check_choice, check_count
 from semece.theory.arguments import check_numbers
 
@@ -71,7 +73,6 @@ def simulate(
     *,
     correctness: str | Accuracy = "over-confident",
     given: Given = "oracle",
-    runner_up: float = 0.5,
     n_select: int | None = None,
     rng: int | np.random.Generator = 0,
 ) -> Simulation:
@@ -87,9 +88,8 @@ def simulate(
         Chance that an answer with confidence c is right: c, c^2, 0.25 + 0.5 c, or a function on arrays.
     given : {'oracle', 'reported'}
         Whose confidence: the most probable class is right with the chance at :math:`c^*`, or the deployed answer (all
-        tied modes alike) with the chance at its Sem1.
-    runner_up : float
-        Where that answer is wrong, the chance that the most probable other class is right, in [0, 1].
+        tied modes alike) with the chance at its Sem1. Where it is wrong, another class is right with the chance at its
+        own probability or frequency, so that the correct class may be a runner-up.
     n_select : int, optional
         s in [1, n - 1], by default n // 2.
     rng : int or Generator
@@ -121,11 +121,16 @@ def simulate(
     counts = generator.multinomial(n, pmf)
     sem1 = counts.max(axis=1) / n
     best = _largest(pmf)
-    confidence, deployed = (population.oracle_confidence, best) if given == "oracle" else (sem1, _largest(counts))
-    right = draw_right(pmf, deployed, accuracy_of(correctness, confidence), runner_up=runner_up, rng=generator)
-    sem2, selected = held_out(counts, s)
-    correct, split, oracle = (_mean(right, w) for w in (_largest(counts), selected, best))
-    return Simulation(population, counts, right, s, sem1, sem2, correct, split, oracle)
+    share = pmf if given == "oracle" else counts / n
+    right = draw_right(share, _largest(share), accuracy_of(correctness, share), rng=generator)
+    ragged = Counts.from_counts(counts)
+    found = subset_selection(ragged, s)
+    sem2 = held_out_frequency(ragged, np.full(len(counts), s), found)
+    correct, split = (weighted(ragged, w, right.ravel()) for w in (mode_weights(ragged), found.probability))
+    oracle = (right * best).sum(axis=1) / best.sum(axis=1)
+    return Simulation(
+        population, counts, right, s, sem1, sem2, np.minimum(correct, 1.0), np.minimum(split, 1.0), oracle
+    )
 
 
 def accuracy_of(correctness: str | Accuracy, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -148,65 +153,45 @@ def accuracy_of(correctness: str | Accuracy, confidence: NDArray[np.float64]) ->
 
 
 def draw_right(
-    pmf: NDArray[np.float64],
-    deployed: NDArray[np.bool_],
-    accuracy: NDArray[np.float64],
-    *,
-    runner_up: float,
-    rng: np.random.Generator,
+    share: NDArray[np.float64], deployed: NDArray[np.bool_], chance: NDArray[np.float64], *, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Draw which classes are right.
 
+    The deployed answer comes first, then the other classes by falling share; each is right with its own chance, as
+    long as the chances sum to at most 1, and at most one of them is.
+
     Parameters
     ----------
-    pmf : ndarray, shape (Q, K)
-        Class probabilities.
+    share : ndarray, shape (Q, K)
+        Probability or frequency of each class.
     deployed : ndarray of bool, shape (Q, K)
-        The answer (or tied answers, right or wrong together) whose chance of being right is known.
-    accuracy : ndarray, shape (Q,)
-        That chance.
-    runner_up : float
-        Chance that the most probable other class is right where the answer is wrong.
+        The answer, or tied answers, which are right or wrong together.
+    chance : ndarray, shape (Q, K)
+        Chance of each class; that of the deployed answer is the largest among its ties.
     rng : Generator
-        Drawn from twice per question.
+        Drawn from once per question.
 
     Returns
     -------
     ndarray of float, shape (Q, K)
         1 for right classes, 0 for the others.
 
-    Raises
-    ------
-    ValueError
-        For ``runner_up`` outside [0, 1].
-
     Examples
     --------
-    >>> pmf = np.array([[0.5, 0.3, 0.2]])
-    >>> draw_right(pmf, pmf == 0.5, np.array([0.0]), runner_up=1.0, rng=np.random.default_rng(0)).tolist()
+    >>> share = np.array([[0.5, 0.3, 0.2]])
+    >>> draw_right(share, share == 0.5, np.array([[0.0, 1.0, 0.0]]), rng=np.random.default_rng(0)).tolist()
     [[0.0, 1.0, 0.0]]
     """
-    check_numbers("runner_up", runner_up, high=1.0)
-    hit, second = rng.random((2, len(pmf), 1))
-    others = np.where(deployed, 0.0, pmf)
-    rival = (np.arange(pmf.shape[1]) == others.argmax(axis=1)[:, None]) & (others > 0)
-    right = np.where(hit < accuracy[:, None], deployed, rival & (second < runner_up))
-    return np.asarray(right, dtype=np.float64)
-
-
-def held_out(counts: NDArray[np.int64], n_select: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sem2 and the selection probabilities of many questions with equally many responses; shapes (Q,) and (Q, K)."""
-    found = subset_selection(Counts.from_counts(counts), n_select)
-    selected = np.maximum(found.probability.reshape(counts.shape), 0.0)
-    left = (selected * counts).sum(axis=1) - found.largest
-    return np.clip(left / (counts[0].sum() - n_select), 0.0, 1.0), selected
+    ticket = rng.random((len(share), 1))
+    first = np.where(deployed, chance, 0.0).max(axis=1, keepdims=True)
+    order = np.argsort(np.where(deployed, 0.0, -share), axis=1, kind="stable")
+    others = np.where(deployed | (share == 0), 0.0, chance)
+    until = np.zeros(share.shape)
+    np.put_along_axis(until, order, first + np.cumsum(np.take_along_axis(others, order, axis=1), axis=1), axis=1)
+    other = (until - others <= ticket) & (ticket < until) & (others > 0)
+    return np.asarray(np.where(ticket < first, deployed, other), dtype=np.float64)
 
 
 def _largest(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.bool_]:
     """Mark the largest entries of each row."""
     return np.asarray(values == values.max(axis=1, keepdims=True))
-
-
-def _mean(right: NDArray[np.float64], weights: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Weighted mean of each row."""
-    return np.asarray((right * weights).sum(axis=1) / weights.sum(axis=1))
