@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 import uuid
 from collections import Counter
 
@@ -58,7 +60,7 @@ class AnthropicHandler(Handler):
     def get(self):
         path, query = self.parsed()
         server = self.server
-        server.account.requests[f"GET {path.replace(path.split('/')[-1], '*') if 'msgbatch' in path else path}"] += 1
+        server.account.requests[f"GET {re.sub('msgbatch_[0-9a-f]+', '*', path)}"] += 1
         if self.broken():
             return
         if path == "/v1/messages/batches":
@@ -75,8 +77,8 @@ class AnthropicHandler(Handler):
             self.json(200, self.described(job))
 
     def broken(self):
-        """Refuse the key, the model or the account; check that a key came."""
-        key = self.headers.get("x-api-key") or ""
+        """Refuse the key, the model or the account."""
+        key = self.headers.get("x-api-key") or (self.headers.get("Authorization") or "").removeprefix("Bearer ")
         said = f" {key}" if self.server.echo else ""
         kind = self.server.broken
         if kind is None:
@@ -110,8 +112,6 @@ class AnthropicHandler(Handler):
             self.fail(fault, lambda status: error_body(ERRORS[status], f"the test server answers {status}"))
             return
         if server.latency:
-            import time
-
             time.sleep(server.latency)
         slot = (repr(messages), attempt)
         value = answer(server, params, messages, attempt, fault)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
 from collections import Counter
 
@@ -123,6 +124,8 @@ class GoogleHandler(Handler):
         if fault in UNPAID:
             self.fail(fault, lambda status: error_body(status, f"the test server answers {status}"))
             return
+        if server.latency:
+            time.sleep(server.latency)
         slot = (repr(messages), attempt if seed is None else seed)
         value = answer(server, model, messages, attempt if seed is None else seed, fault)
         server.pay(slot, value["usageMetadata"]["promptTokenCount"], value["usageMetadata"]["candidatesTokenCount"])

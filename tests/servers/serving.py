@@ -30,6 +30,7 @@ FAULTS = {
     "429_retry_after": "rate limited, with one",
     "500": "a server error",
     "503": "overloaded",
+    "502": "a proxy's page with its status",
     "reset": "the connection is reset before serving",
     "reset_served": "the connection is reset after serving",
     "cut": "half a body, as if it were whole",
@@ -40,7 +41,7 @@ FAULTS = {
     "length": "stopped at the token limit",
     "slow": "served late",
 }
-UNPAID = {"429", "429_retry_after", "500", "503", "reset"}
+UNPAID = {"429", "429_retry_after", "500", "502", "503", "reset"}
 LOST = UNPAID | {"reset_served", "cut", "html", "empty"}
 ENDINGS = {"content_filter", "refusal", "length"}
 
@@ -80,8 +81,9 @@ class Server(ThreadingHTTPServer):
 
     ``faults`` gives the probability of each of :data:`FAULTS`, drawn from the prompt and how often it was asked, so a
     second run of the same test meets the same faults. ``broken`` makes every call fail in one way: ``401``, ``404``,
-    ``quota``. ``refuses`` names options that are answered with a 400. ``on`` maps an event (``create``, ``created``,
-    ``status``, ``results``, ``half``) to what is called when it happens.
+    ``quota``; ``echo`` makes the refusal repeat the key. ``refuses`` names options that are answered with a 400.
+    ``on`` maps an event (``upload``, ``create``, ``created``, ``status``, ``results``, ``half``) to what is called
+    when it happens.
     """
 
     daemon_threads = True
@@ -214,6 +216,8 @@ class Handler(BaseHTTPRequestHandler):
             self.reset()
         elif fault == "429_retry_after":
             self.json(429, error(429), [("Retry-After", str(self.server.retry_after))])
+        elif fault == "502":
+            self.raw(502, b"<html><body>Bad gateway</body></html>", "text/html")
         else:
             self.json(int(fault), error(int(fault)))
 

@@ -259,8 +259,8 @@ class ProviderModel:
         from pydantic_ai.exceptions import AgentRunError
 
         while True:
-            before = len(self.dropped.names)
             messages, settings, parameters = self.prepared(request)
+            before = len(self.dropped.names)
             try:
                 return await self._send(messages, settings, parameters)
             except TimeoutError:

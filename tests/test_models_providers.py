@@ -1,0 +1,320 @@
+"""Anthropic and Google over real sockets: every fault is what it is, nothing is asked twice, no key is seen."""
+
+import asyncio
+import logging
+import socket
+import sys
+import traceback
+
+import pytest
+
+from semece.calls import Patience
+from semece.datasets import Dataset
+from semece.errors import ModelError, TransientError
+from semece.models import Decoding, Message, Request
+from semece.models.provider_errors import named_option
+from semece.models.pydantic_ai import open_provider
+from semece.prompts.replies import GRADE_SCHEMA
+from semece.records import Question
+from semece.run import Run
+from semece.settings import Settings
+from semece.work import execute
+from tests.servers.anthropic_server import AnthropicServer
+from tests.servers.google_server import GoogleServer
+
+SERVERS = {"anthropic/claude-haiku-4-5": AnthropicServer, "google/gemini-2.5-flash": GoogleServer}
+ASKED = (Message("system", "State a confidence."), Message("user", "Question: Capital of France?"))
+KEY = "sk-marker-0123456789abcdef"
+
+
+@pytest.fixture(params=sorted(SERVERS), ids=lambda spelling: spelling.partition("/")[0])
+def spelling(request):
+    return request.param
+
+
+def server_of(spelling, **options):
+    return SERVERS[spelling](**options)
+
+
+def ask(spelling, server, *requests, timeout=20.0, base_url=None):
+    """Ask one after the other; gives the model and what came, errors included."""
+
+    async def go():
+        model = open_provider(spelling, base_url=base_url or server.url, timeout=timeout)
+        came = []
+        for request in requests or (Request(ASKED),):
+            try:
+                came.append(await model(request))
+            except (ModelError, ValueError) as error:
+                came.append(error)
+        await model.aclose()
+        return model, came
+
+    return asyncio.run(go())
+
+
+def test_a_call_gives_text_usage_and_the_body_as_it_came(spelling):
+    with server_of(spelling, references={"Capital of France?": "Paris"}, pmf=(1.0,)) as server:
+        model, [call] = ask(spelling, server)
+        account = server.account
+    [reply] = call.replies
+    assert (reply.text, reply.status) == ("Answer: Paris\nConfidence: 70%", "ok")
+    assert reply.finish_reason in {"end_turn", "STOP"}
+    assert "Let me think" in reply.raw
+    assert "Let me think" not in reply.text
+    assert (call.usage.input_tokens, call.usage.output_tokens) == (account.input_tokens, account.output_tokens)
+    assert call.request_id
+    assert (model.name, model.max_choices) == (spelling, 1)
+
+
+def test_several_choices_are_never_asked_for(spelling):
+    with server_of(spelling) as server:
+        _, [error] = ask(spelling, server, Request(ASKED, n=2))
+        assert isinstance(error, ValueError)
+        assert not server.account.requests
+
+
+CLASSES = {
+    "429": ("rate_limited", None, False),
+    "429_retry_after": ("rate_limited", 0.05, False),
+    "500": ("server", None, False),
+    "502": ("server", None, False),
+    "503": ("server", None, False),
+    "reset": ("connection", None, True),
+    "reset_served": ("connection", None, True),
+    "cut": ("broken_body", None, True),
+    "html": ("broken_body", None, True),
+    "empty": ("broken_body", None, True),
+}
+
+
+@pytest.mark.parametrize("fault", CLASSES)
+def test_what_delivers_nothing_is_transient_and_says_what_it_was(spelling, fault):
+    with server_of(spelling, faults={fault: 1.0}) as server:
+        _, [error] = ask(spelling, server)
+        requests = sum(server.account.requests.values())
+    assert isinstance(error, TransientError)
+    assert (error.status, error.retry_after, error.maybe_paid) == CLASSES[fault]
+    assert requests == 1, "a call is sent once"
+
+
+@pytest.mark.parametrize(
+    ("fault", "anthropic", "google"),
+    [
+        ("content_filter", "refusal", "content_filter"),
+        ("refusal", "refusal", "content_filter"),
+        ("length", "truncated", "truncated"),
+    ],
+)
+def test_a_stopped_reply_is_delivered_with_its_status(spelling, fault, anthropic, google):
+    with server_of(spelling, faults={fault: 1.0}) as server:
+        _, [call] = ask(spelling, server)
+    assert call.replies[0].status == (anthropic if spelling.startswith("anthropic") else google)
+    assert call.usage is not None
+
+
+def test_a_late_answer_is_a_timeout_that_may_be_paid(spelling):
+    with server_of(spelling, faults={"slow": 1.0}, slow=1.5) as server:
+        _, [error] = ask(spelling, server, timeout=0.3)
+    assert (error.status, error.maybe_paid) == ("timeout", True)
+
+
+def test_nobody_there_is_a_connection_that_was_not_paid(spelling):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    _, [error] = ask(spelling, None, base_url=url)
+    assert (error.status, error.maybe_paid) == ("connection", False)
+
+
+@pytest.mark.parametrize(
+    ("broken", "sentence"),
+    [("401", "api|API key"), ("404", "no-such-model"), ("quota", "credit balance|current quota")],
+)
+def test_what_asking_again_cannot_help_stops_with_the_services_sentence(spelling, broken, sentence):
+    with server_of(spelling) as server:
+        server.broken = broken
+        _, [error] = ask(spelling, server)
+    assert not isinstance(error, TransientError)
+    assert str(error).startswith(f"{spelling}: ")
+    assert any(part in str(error) for part in sentence.split("|"))
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize("broken", ["401", "404", "quota"])
+def test_the_key_that_a_service_repeats_is_taken_out(spelling, broken, monkeypatch):
+    monkeypatch.setenv(f"{spelling.partition('/')[0].upper()}_API_KEY", KEY)
+    with server_of(spelling) as server:
+        server.broken, server.echo = broken, True
+        _, [error] = ask(spelling, server)
+    shown = "".join(traceback.format_exception(error))
+    assert "***" in str(error)
+    assert KEY not in shown
+
+
+def test_a_secret_in_the_address_is_taken_out(spelling, monkeypatch):
+    monkeypatch.setenv(f"{spelling.partition('/')[0].upper()}_API_KEY", "other-key-1234")
+    _, [error] = ask(spelling, None, base_url=f"http://user:{KEY}@127.0.0.1:9/?token={KEY}")
+    assert KEY not in "".join(traceback.format_exception(error))
+
+
+REFUSED = {"anthropic": ("temperature", "temperature"), "google": ("topP", "top_p")}
+
+
+def test_an_option_that_is_refused_by_name_is_left_out_once_and_told_once(spelling):
+    theirs, ours = REFUSED[spelling.partition("/")[0]]
+    with server_of(spelling) as server:
+        server.refuses = {theirs}
+        _, calls = ask(spelling, server, *[Request(ASKED, Decoding(top_p=0.9), seed=i) for i in range(3)])
+        sent = len(server.bodies)
+    assert sent == 4, "one refusal, then three calls"
+    news = [event for call in calls for event in call.events]
+    assert sum(event.startswith(f"{ours} is left out") for event in news) == 1
+    assert [event for call in calls[1:] for event in call.events] == []
+
+
+def test_a_refusal_that_names_no_option_stops(spelling):
+    with server_of(spelling) as server:
+        server.refuses = {"messages", "maxOutputTokens"}
+        _, [error] = ask(spelling, server)
+        assert sum(server.account.requests.values()) == 1
+    assert type(error) is ModelError
+
+
+def test_anthropic_never_gets_temperature_and_top_p_together():
+    with AnthropicServer() as server:
+        _, calls = ask("anthropic/claude-haiku-4-5", server, *[Request(ASKED)] * 2)
+        assert [("temperature" in body, "top_p" in body) for body in server.bodies] == [(True, False)] * 2
+        _, _ = ask("anthropic/claude-haiku-4-5", server, Request(ASKED, Decoding(temperature=None, top_p=0.9)))
+        assert server.bodies[-1]["top_p"] == 0.9
+    assert calls[0].events == ("top_p is left out: Anthropic refuses it together with temperature",)
+    assert calls[1].events == ()
+
+
+def test_a_model_without_sampling_options_gets_none():
+    with AnthropicServer() as server:
+        _, [call] = ask("anthropic/claude-opus-5-5", server)
+        assert not {"temperature", "top_p"} & set(server.bodies[0])
+    assert len(call.events) == 2
+
+
+def test_google_gets_the_seed():
+    with GoogleServer() as server:
+        ask("google/gemini-2.5-flash", server, Request(ASKED, seed=11))
+        assert server.bodies[0]["generationConfig"]["seed"] == 11
+
+
+def test_a_schema_asks_for_structured_output(spelling):
+    with server_of(spelling) as server:
+        ask(spelling, server, Request(ASKED, Decoding(0.0, None, schema=GRADE_SCHEMA)))
+        [body] = server.bodies
+    sent = (
+        body.get("output_config", {}).get("format", {}).get("schema") or body["generationConfig"]["responseJsonSchema"]
+    )
+    assert sent["properties"]["verdict"]["enum"] == ["correct", "incorrect", "not_attempted"]
+
+
+def test_a_schema_that_is_refused_is_left_out(spelling):
+    with server_of(spelling) as server:
+        server.refuses = {"output_config", "responseJsonSchema"}
+        _, [call] = ask(spelling, server, Request(ASKED, Decoding(0.0, None, schema=GRADE_SCHEMA)))
+    assert call.replies[0].status == "ok"
+    assert any(event.startswith("schema is left out") for event in call.events)
+
+
+def test_a_reasoning_effort_is_passed_on():
+    with AnthropicServer() as server:
+        ask("anthropic/claude-opus-5-5", server, Request(ASKED, Decoding(reasoning_effort="low")))
+        assert server.bodies[0]["output_config"]["effort"] == "low"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "sent", "name"),
+    [
+        ("`temperature` and `top_p` cannot both be specified", ["top_p", "temperature"], "top_p"),
+        ("`temperature` may only be set to 1 when thinking is enabled", ["temperature", "thinking"], "temperature"),
+        ("Unknown name \"topP\" at 'generation_config'", ["top_p", "temperature"], "top_p"),
+        ("Thinking level is not supported for this model", ["temperature", "thinking"], "thinking"),
+        ("prompt is too long", ["top_p", "temperature"], None),
+        ("the stop_temperature field", ["temperature"], "temperature"),
+        ("max_tokens must be greater than thinking.budget_tokens", ["temperature"], None),
+    ],
+)
+def test_the_option_a_refusal_names_is_found_among_those_that_were_sent(sentence, sent, name):
+    assert named_option(sentence, sent) == name
+
+
+def test_a_missing_key_is_one_sentence(spelling, monkeypatch):
+    monkeypatch.delenv("GEMINI_API_KEY", raising=False)
+    with pytest.raises(ModelError, match=r"needs a key: set (ANTHROPIC|GOOGLE)_API_KEY"):
+        open_provider(spelling)
+
+
+def test_a_missing_package_is_one_sentence(spelling, monkeypatch):
+    for name in [name for name in sys.modules if name.split(".")[0] == "pydantic_ai"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pydantic_ai", None)
+    with pytest.raises(ModelError, match=r"pip install 'semece\[providers\]'"):
+        open_provider(spelling, base_url="http://127.0.0.1:9")
+
+
+def test_another_service_is_refused():
+    with pytest.raises(ModelError, match="spelled anthropic/NAME or google/NAME"):
+        open_provider("openai/gpt-4o")
+
+
+QUESTIONS = tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(6))
+DATA = Dataset("six", QUESTIONS)
+REFERENCES = {question.text: question.references[0] for question in QUESTIONS}
+THIRTY = dict.fromkeys(
+    ("429", "429_retry_after", "500", "502", "503", "reset", "reset_served", "cut", "html", "empty"), 0.024
+) | dict.fromkeys(("content_filter", "refusal", "length"), 0.02)
+
+
+def run(spelling, server, path, **changes):
+    patience = Patience(attempts=12, first_wait=0.005, longest_wait=0.05)
+    settings = Settings(spelling, "six", judge="exact", patience=patience, base_url=server.url, **changes)
+    return asyncio.run(execute(settings, path, dataset=DATA))
+
+
+@pytest.mark.slow
+def test_a_run_completes_where_three_calls_in_ten_go_wrong(spelling, tmp_path):
+    path = tmp_path / "a.db"
+    with server_of(spelling, faults=THIRTY, references=REFERENCES) as server:
+        outcome = run(spelling, server, path, n=20, concurrency=8)
+        account = server.account
+    assert outcome.missing == 0
+    with Run(path) as done:
+        counts, (_, asked, answered) = done.counts, done.spent
+        failed, paid = done.failed_calls
+    assert sum(counts.values()) == 120 == account.served.total()
+    stopped = sum(account.faults[name] for name in ("content_filter", "refusal", "length"))
+    assert counts["parsed"] == 120 - stopped
+    lost = account.faults["reset_served"] + account.faults["cut"] + account.faults["html"] + account.faults["empty"]
+    assert account.paid.total() == 120 + lost
+    assert failed == sum(account.faults.values()) - stopped
+    assert paid == lost + account.faults["reset"]
+    assert account.faults.total() > 20
+    assert asked + answered <= account.input_tokens + account.output_tokens
+
+
+@pytest.mark.slow
+def test_the_marker_key_is_in_no_file_and_no_stream(spelling, tmp_path, monkeypatch, caplog, capfd):
+    service = spelling.partition("/")[0]
+    monkeypatch.setenv(f"{service.upper()}_API_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    logging.getLogger().addHandler(handler := logging.FileHandler(tmp_path / "log.txt"))
+    try:
+        with server_of(spelling, faults=THIRTY, references=REFERENCES) as server:
+            server.refuses, server.echo = {"topP"}, True
+            run(spelling, server, tmp_path / "a.db", n=4)
+            server.broken = "401"
+            with pytest.raises(ModelError) as refusal:
+                run(spelling, server, tmp_path / "a.db", n=5)
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+    out, err = capfd.readouterr()
+    assert KEY not in out + err + caplog.text + "".join(traceback.format_exception(refusal.value))
+    for file in tmp_path.iterdir():
+        assert KEY.encode() not in file.read_bytes(), file.name
