@@ -59,10 +59,14 @@ class Circle(NamedTuple):
 
 
 class Questions(NamedTuple):
-    """Classes of question q are ``rows[offsets[q]:offsets[q + 1]]``, each the index of a row of weights."""
+    """Classes of question q are ``rows[offsets[q]:offsets[q + 1]]``, each the index of a row of weights.
+
+    ``value`` is a number of each row, its count or probability.
+    """
 
     rows: Integers
     offsets: Integers
+    value: Floats
 
 
 class Table(NamedTuple):
@@ -75,10 +79,15 @@ class Table(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is written: aligned with ``Questions.rows``, and of shape (questions, total + 1)."""
+    """What is written.
+
+    P(selected), aligned with ``Questions.rows``; P(largest count = j), shape (Q, total + 1); and the mean value of the
+    selected class, shape (Q,).
+    """
 
     probability: Floats
     mass: Floats
+    selected: Floats
 
 
 def compiled(function: F) -> F:
@@ -222,17 +231,27 @@ def first_level(rows: Rows, questions: Questions, q: int, total: int) -> int:
 
 
 @compiled
-def multiply(product: Floats, table: Table, questions: Questions, q: int, begin: int) -> None:
-    """Multiply the running products by the factors of every class, from position ``begin`` on."""
+def sort_classes(order: Integers, questions: Questions, q: int) -> Integers:
+    """Write the classes of a question by row, so that equal questions give equal bits in any order of classes."""
+    first, last = questions.offsets[q], questions.offsets[q + 1]
+    for z in range(first, last):
+        place = z - first
+        while place > 0 and questions.rows[order[place - 1]] < questions.rows[z]:
+            order[place] = order[place - 1]
+            place -= 1
+        order[place] = z
+    return order[: last - first]
+
+
+@compiled
+def multiply(product: Floats, table: Table, row: int, begin: int) -> None:
+    """Multiply the running products by the factors of one class, from position ``begin`` on."""
     # unsigned positions: numba then knows that no index counts from the end, and the loop becomes vector code
     b = np.uint64(begin)
-    n = np.uint64(product.shape[1]) - b
-    for z in range(questions.offsets[q], questions.offsets[q + 1]):
-        r = questions.rows[z]
-        for i in range(n):
-            re, im = product[0, b + i], product[1, b + i]
-            product[0, b + i] = re * table.f_re[r, b + i] - im * table.f_im[r, b + i]
-            product[1, b + i] = re * table.f_im[r, b + i] + im * table.f_re[r, b + i]
+    for i in range(np.uint64(product.shape[1]) - b):
+        re, im = product[0, b + i], product[1, b + i]
+        product[0, b + i] = re * table.f_re[row, b + i] - im * table.f_im[row, b + i]
+        product[1, b + i] = re * table.f_im[row, b + i] + im * table.f_re[row, b + i]
 
 
 @compiled
@@ -248,17 +267,18 @@ def collect(gain: Floats, product: Floats, table: Table, row: int, begin: int) -
 
 
 @compiled
-def add_certain(found: Found, rows: Rows, questions: Questions, q: int, size: int) -> None:
-    """Add the levels above half the block."""
-    for z in range(questions.offsets[q], questions.offsets[q + 1]):
-        for j in range(size // 2 + 1, size + 1):
-            found.probability[z] += rows.certain[questions.rows[z], j]
-            found.mass[q, j] += rows.certain[questions.rows[z], j]
+def certain_part(mass: Floats, certain: Floats, size: int) -> float:
+    """Add the levels above half the block to ``mass`` and return their sum."""
+    total = 0.0
+    for j in range(size // 2 + 1, size + 1):
+        mass[j] += certain[j]
+        total += certain[j]
+    return total
 
 
 @compiled
 def select(rows: Rows, columns: Columns, circle: Circle, questions: Questions, found: Found) -> None:
-    """Add P(class selected) to ``found.probability`` and P(largest count = j) to ``found.mass``.
+    """Write what a random block selects into ``found``, whose arrays are zero.
 
     ``columns`` start at the least level that the largest count of any question can have, or below.
     """
@@ -266,16 +286,22 @@ def select(rows: Rows, columns: Columns, circle: Circle, questions: Questions, f
     table = tabulate(rows, columns, circle.n_points, width)
     start = spectrum(columns, circle, width)
     product, gain = np.empty((2, len(start[0]))), np.empty(len(start[0]))
+    places = np.empty(np.max(np.diff(questions.offsets)), np.int64)
     for q in range(len(questions.offsets) - 1):
-        add_certain(found, rows, questions, q, circle.total)
+        order = sort_classes(places, questions, q)
         column = int(np.searchsorted(columns.level, first_level(rows, questions, q, circle.total)))
         begin = column * width
         product[0, begin:] = start[0][begin:]
         product[1, begin:] = start[1][begin:]
         gain[begin:] = 0.0
-        multiply(product, table, questions, q, begin)
-        for z in range(questions.offsets[q], questions.offsets[q + 1]):
-            found.probability[z] += collect(gain, product, table, questions.rows[z], begin)
+        for z in order:
+            multiply(product, table, questions.rows[z], begin)
+        for z in order:
+            row = questions.rows[z]
+            chance = certain_part(found.mass[q], rows.certain[row], circle.total)
+            chance += collect(gain, product, table, row, begin)
+            found.probability[z] = chance
+            found.selected[q] += chance * questions.value[row]
         for c in range(column, len(columns.level)):
             found.mass[q, columns.level[c]] += gain[c * width : (c + 1) * width].sum()
 

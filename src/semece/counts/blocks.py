@@ -7,7 +7,7 @@ block sizes grouped, in pieces that bound the memory.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -32,8 +32,12 @@ TABLE_BYTES = 2**26
 """Most memory of one table of factors and ratios, unless a single question needs more."""
 
 
-Found: TypeAlias = "tuple[Floats, Floats]"
-"""P(class selected), aligned with the classes, and the distribution of the largest count, shape (Q, size + 1)."""
+class Found(NamedTuple):
+    """P(class selected), aligned with the classes; P(largest count = j), shape (Q, size + 1); mean value selected."""
+
+    probability: Floats
+    mass: Floats
+    selected: Floats
 
 
 class Source(NamedTuple):
@@ -52,10 +56,14 @@ class Selection(NamedTuple):
         P(class is selected), aligned with ``Counts.values``; sums to 1 within a question.
     largest : ndarray, shape (Q,)
         Expected largest count in the block.
+    selected : ndarray, shape (Q,)
+        Expected count in the whole pool (or probability in the population) of the class that is selected. With
+        uniform ties these are the same to the last bit for any order of a question's classes.
     """
 
     probability: Floats
     largest: Floats
+    selected: Floats
 
 
 def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uniform") -> Selection:
@@ -80,19 +88,12 @@ def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uni
     >>> found.probability.round(6).tolist(), found.largest.round(6).tolist()
     ([0.5, 0.25, 0.25, 0.666667, 0.333333], [1.166667, 1.333333])
     """
-    out = Selection(np.zeros(len(counts.values)), np.zeros(len(counts)))
-    sizes = np.broadcast_to(np.asarray(sizes, dtype=np.int64), (len(counts),))
-    if ties == "uniform" and counts.responses.sum() >= COMPILED_FROM:
-        for questions, pool, size in _groups(counts.responses, sizes):
-            part, places = counts.take(questions)
-            probability, mass = _compiled_subsets(part, pool, size)
-            out.probability[places] = probability
-            out.largest[questions] = mass @ np.arange(size + 1)
-        return out
-    for q, size in enumerate(sizes):
-        table, places = _one(counts, q, int(size), ties)
-        out.probability[places] = table.sum(axis=1)
-        out.largest[q] = table.sum(axis=0) @ np.arange(table.shape[1])
+    n = len(counts)
+    out = Selection(np.zeros(len(counts.values)), np.zeros(n), np.zeros(n))
+    for questions, places, found in _draws(counts, np.broadcast_to(np.asarray(sizes, dtype=np.int64), (n,)), ties):
+        out.probability[places] = found.probability
+        out.largest[questions] = found.mass @ np.arange(found.mass.shape[1])
+        out.selected[questions] = found.selected
     return out
 
 
@@ -117,13 +118,8 @@ def subset_maximum(counts: Counts, size: int) -> Floats:
     [[0.0, 0.833333, 0.166667]]
     """
     out = np.zeros((len(counts), size + 1))
-    if counts.responses.sum() >= COMPILED_FROM:
-        for questions, pool, _ in _groups(counts.responses, np.full(len(counts), size)):
-            out[questions] = _compiled_subsets(counts.take(questions)[0], pool, size)[1]
-        return out
-    for q in range(len(counts)):
-        table, _ = _one(counts, q, size, "uniform")
-        out[q, : table.shape[1]] = table.sum(axis=0)
+    for questions, _, found in _draws(counts, np.full(len(counts), size), "uniform"):
+        out[questions] = found.mass
     return out
 
 
@@ -140,8 +136,8 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     Returns
     -------
     Selection
-        ``probability`` has shape (Q, K). ``largest / size`` is the exact expectation of Sem1, and
-        ``(probability * pmf).sum(axis=1)`` that of Sem2 with a selection block of this size.
+        ``probability`` has shape (Q, K). ``largest / size`` is the exact expectation of Sem1, and ``selected`` that of
+        Sem2 with a selection block of this size.
 
     Examples
     --------
@@ -151,64 +147,104 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     """
     occurs = pmf > 0
     offsets = np.concatenate([[0], np.cumsum(occurs.sum(axis=1))])
-    out = Selection(np.zeros(pmf.shape), np.zeros(len(pmf)))
-    if len(pmf) * size >= COMPILED_FROM:
-        probability, mass = _compiled_populations(pmf[occurs], offsets, size)
-        out.probability[occurs] = probability
-        return Selection(out.probability, mass @ np.arange(size + 1))
+    compiled = len(pmf) * size >= COMPILED_FROM
+    found = (_compiled_populations if compiled else _populations)(pmf[occurs], offsets, size)
+    probability = np.zeros(pmf.shape)
+    probability[occurs] = found.probability
+    return Selection(probability, found.mass @ np.arange(size + 1), found.selected)
+
+
+def _draws(counts: Counts, sizes: Integers, ties: Ties) -> Iterator[tuple[Integers, Integers, Found]]:
+    """Questions with equal M and equal block size, some at a time; where their classes stand; what was found."""
+    n_responses = counts.responses
+    compiled = ties == "uniform" and n_responses.sum() >= COMPILED_FROM
+    width = int(sizes.max(initial=0)) + 1
+    keys, group = np.unique(n_responses * width + sizes, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group, minlength=len(keys)))
+    for key, members in zip(keys.tolist(), np.split(order, ends)[:-1], strict=True):
+        pool, size = divmod(key, width)
+        step = max(1, min(BLOCK, TABLE_BYTES // (8 * (size + 1))))
+        for start in range(0, len(members), step):
+            questions = members[start : start + step]
+            part, places = counts.take(questions)
+            if size == pool:
+                found = _whole(part, size, ties)
+            elif compiled:
+                found = _compiled_subsets(part, pool, size)
+            else:
+                found = _subsets(part, size, ties)
+            yield questions, places, found
+
+
+def _whole(counts: Counts, size: int, ties: Ties) -> Found:
+    """Treat blocks that hold all responses."""
+    chosen = counts.is_mode.astype(np.float64)
+    if ties == "lowest":
+        chosen = np.zeros(len(counts.values))
+        chosen[counts.first_mode] = 1.0
+    tied = per_question(np.add, chosen, counts.offsets)
+    mass = np.equal.outer(counts.largest, np.arange(size + 1)).astype(np.float64)
+    return Found(chosen / tied[counts.question], mass, counts.largest.astype(np.float64))
+
+
+def _subsets(counts: Counts, size: int, ties: Ties) -> Found:
+    """Treat questions one by one in numpy."""
+    found = Found(np.zeros(len(counts.values)), np.zeros((len(counts), size + 1)), np.zeros(len(counts)))
+    for q in range(len(counts)):
+        places = np.arange(counts.offsets[q], counts.offsets[q + 1])
+        places = places[counts.values[places] > 0]
+        if ties == "uniform":
+            places = places[np.argsort(-counts.values[places], kind="stable")]
+        c = counts.values[places]
+        table = subset_table(c, size, ties=ties)
+        found.probability[places] = table.sum(axis=1)
+        found.mass[q, : table.shape[1]] = table.sum(axis=0)
+        found.selected[q] = table.sum(axis=1) @ c
+    return found
+
+
+def _populations(pmf: Floats, offsets: Integers, size: int) -> Found:
+    """Treat populations one by one in numpy."""
+    n = len(offsets) - 1
+    found = Found(np.zeros(len(pmf)), np.zeros((n, size + 1)), np.zeros(n))
     norm = poisson_weights(size, size)[size]
-    for q, row in enumerate(pmf):
-        weights = [poisson_weights(size * float(p), size) for p in row[occurs[q]]]
+    for q in range(n):
+        places = np.arange(offsets[q], offsets[q + 1])
+        places = places[np.argsort(-pmf[places], kind="stable")]
+        weights = [poisson_weights(size * p, size) for p in pmf[places].tolist()]
         n_points = circle_points(size, len(weights) * size, size)
         table = selection_table(weights, size, n_points=n_points) / norm
-        out.probability[q, occurs[q]] = table.sum(axis=1)
-        out.largest[q] = table.sum(axis=0) @ np.arange(size + 1)
-    return out
-
-
-def _one(counts: Counts, q: int, size: int, ties: Ties) -> tuple[Floats, Integers]:
-    """Table of one question in plain numpy, and where its classes stand."""
-    places = np.arange(counts.offsets[q], counts.offsets[q + 1])
-    places = places[counts.values[places] > 0]
-    return subset_table(counts.values[places], size, ties=ties), places
-
-
-def _groups(pools: Integers, sizes: Integers) -> Iterator[tuple[Integers, int, int]]:
-    """Questions with equal M and equal block size, some at a time."""
-    width = int(sizes.max()) + 1
-    keys, group = np.unique(pools * width + sizes, return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    for key, questions in zip(keys, np.split(order, np.cumsum(np.bincount(group))[:-1]), strict=True):
-        pool, size = divmod(int(key), width)
-        step = max(1, min(BLOCK, TABLE_BYTES // (8 * (size + 1))))
-        for start in range(0, len(questions), step):
-            yield questions[start : start + step], pool, size
+        found.probability[places] = table.sum(axis=1)
+        found.mass[q] = table.sum(axis=0)
+        found.selected[q] = table.sum(axis=1) @ pmf[places]
+    return found
 
 
 def _compiled_subsets(counts: Counts, pool: int, size: int) -> Found:
-    """Treat questions with the same M."""
+    """Treat questions with the same M > size."""
     from semece import kernels
 
-    if size == pool:
-        modes = counts.is_mode
-        tied = per_question(np.add, modes.astype(np.float64), counts.offsets)
-        return modes / tied[counts.question], np.equal.outer(counts.largest, np.arange(size + 1)).astype(np.float64)
     source = Source(_present, lambda present: kernels.subset_rows(present, pool, size))
     n_points = circle_points(size, pool, size * (1 - size / pool))
     return _in_pieces(counts.values, counts.offsets, source, size, n_points)
 
 
 def _compiled_populations(pmf: Floats, offsets: Integers, size: int) -> Found:
-    """Treat populations; no two classes share weights."""
+    """Treat many populations."""
     from semece import kernels
 
-    source = Source(lambda p: (p, np.arange(len(p))), lambda p: kernels.population_rows(p, size))
+    def distinct(values: Floats) -> tuple[Floats, Integers]:
+        probabilities, number = np.unique(values, return_inverse=True)
+        return probabilities, number.ravel()
+
+    source = Source(distinct, lambda p: kernels.population_rows(p, size))
     most = int(np.diff(offsets).max())
     return _in_pieces(pmf, offsets, source, size, circle_points(size, most * size, size))
 
 
 def _present(values: Integers) -> tuple[Integers, Integers]:
-    """Distinct counts, and the number of each value among them."""
+    """Distinct counts in increasing order, and the number of each value among them."""
     there = np.bincount(values) > 0
     return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
 
@@ -221,17 +257,17 @@ def _in_pieces(values: NDArray[Any], offsets: Integers, source: Source, size: in
     level, node, share = columns_of(size)
     first = np.searchsorted(level, -(-size // int(np.diff(offsets).max())))
     columns = kernels.Columns(level[first:], node[first:], share[first:])
-    n_questions = len(offsets) - 1
-    if 32 * len(distinct) * len(columns.level) * (n_points // 2 + kernels.LANES) > TABLE_BYTES and n_questions > 1:
-        half = n_questions // 2
-        cut = offsets[half]
-        left = _in_pieces(values[:cut], offsets[: half + 1], source, size, n_points)
-        right = _in_pieces(values[cut:], offsets[half:] - cut, source, size, n_points)
-        return np.concatenate([left[0], right[0]]), np.concatenate([left[1], right[1]])
+    n = len(offsets) - 1
+    if 32 * len(distinct) * len(columns.level) * (n_points // 2 + kernels.LANES) > TABLE_BYTES and n > 1:
+        cut = offsets[n // 2]
+        left = _in_pieces(values[:cut], offsets[: n // 2 + 1], source, size, n_points)
+        right = _in_pieces(values[cut:], offsets[n // 2 :] - cut, source, size, n_points)
+        return Found(*(np.concatenate(pair) for pair in zip(left, right, strict=True)))
     rows, norm = source.rows(distinct)
-    found = np.zeros(len(values)), np.zeros((n_questions, size + 1))
     circle = kernels.Circle(n_points, size, norm)
-    kernels.select(rows, columns, circle, kernels.Questions(number, offsets), kernels.Found(*found))
+    questions = kernels.Questions(number, offsets, distinct.astype(np.float64))
+    found = Found(np.zeros(len(values)), np.zeros((n, size + 1)), np.zeros(n))
+    kernels.select(rows, columns, circle, questions, kernels.Found(*found))
     return found
 
 
@@ -241,8 +277,8 @@ def columns_of(size: int) -> tuple[Integers, Floats, Floats]:
 
     Examples
     --------
-    >>> [array.tolist() for array in columns_of(4)[:2]]
-    [[1, 1, 2], [0.211324865405187..., 0.788675134594812..., 0.5]]
+    >>> [array.round(6).tolist() for array in columns_of(4)]
+    [[1, 1, 2], [0.211325, 0.788675, 0.5], [0.5, 0.5, 1.0]]
     """
     pairs = [(j, *gauss((size // j - 1) // 2 + 1)) for j in range(1, size // 2 + 1)]
     level = np.repeat([j for j, _, _ in pairs], [len(nodes) for _, nodes, _ in pairs]).astype(np.int64)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
-from semece.counts import Counts, integers, per_question, subset_selection
+from semece.counts import Counts, integers, subset_selection
 from semece.estimators.arguments import questions, selection_sizes
 from semece.rows import check_choice, check_count
 
@@ -163,8 +163,7 @@ def selection_probability(
 
 def held_out_frequency(counts: Counts, sizes: NDArray[np.int64], found: Selection) -> Floats:
     """Mean count of the selected class, minus what the block holds of it, over what is left."""
-    selected = per_question(np.add, found.probability * counts.values, counts.offsets)
-    return np.clip((selected - found.largest) / (counts.responses - sizes), 0.0, 1.0)
+    return np.clip((found.selected - found.largest) / (counts.responses - sizes), 0.0, 1.0)
 
 
 def _splits(labels: ArrayLike, n_select: int | None, ties: Ties, *, n_splits: int, rng: Seed) -> float:
