@@ -94,6 +94,17 @@ def test_bins_by_mass_are_of_equal_size_where_values_differ():
     assert np.bincount(bins.place).tolist() == [15] * 8
 
 
+def test_a_tie_goes_by_mass_where_its_middle_lies():
+    bins = mass_bins(np.array([0.1, 0.5, 0.9]), np.array([2.0, 6.0, 2.0]), 2)
+    assert bins.place.tolist() == [0, 1, 1]
+
+
+def test_edges_are_the_decimals_they_stand_for():
+    bins = width_bins(np.array([0.5]), 10)
+    assert bins.low.tolist() == [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9]
+    assert bins.high.tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
+
+
 def test_bins_by_mass_say_the_range_of_their_values():
     bins = mass_bins(np.array([0.9, 0.1, 0.2, 0.8]), np.ones(4), 2)
     assert bins.low.tolist() == [0.1, 0.8]

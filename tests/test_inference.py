@@ -11,7 +11,6 @@ from semece.calibration import ece
 from semece.counts import Counts
 from semece.estimators import sem2
 from semece.inference import (
-    Residuals,
     accuracy_interval,
     debiased_ece,
     ece_interval,
@@ -202,8 +201,19 @@ def test_accuracy_has_its_wilson_interval():
     assert accuracy_interval([0.5] * 10)[1:] == accuracy_interval([1, 0] * 5)[1:]
 
 
-def test_residuals_are_a_record_of_two():
-    assert Residuals._fields == ("value", "covariance")
+def test_copies_of_an_answer_do_not_make_the_accuracy_surer():
+    ids = np.repeat(np.arange(10), 8)
+    for right in ([1] * 7 + [0] * 3, [1] * 10):
+        copies = accuracy_interval(np.repeat(right, 8), ids=ids)
+        np.testing.assert_allclose(copies, accuracy_interval(right))
+    assert accuracy_interval([1, 0, 1], ids=["a"] * 3)[1:] == accuracy_interval([2 / 3])[1:]
+
+
+def test_questions_of_one_row_count_in_full_and_rows_that_balance_each_other_for_one():
+    right = [1] * 7 + [0] * 3
+    np.testing.assert_allclose(accuracy_interval(right, ids=range(10)), accuracy_interval(right))
+    balanced = accuracy_interval([1, 0] * 20, ids=np.repeat(np.arange(20), 2))
+    np.testing.assert_allclose(balanced, accuracy_interval([1, 0] * 10))
 
 
 ACCURACY = {"calibrated": lambda c: c, "over-confident": lambda c: c**2, "crossing": lambda c: 0.25 + 0.5 * c}

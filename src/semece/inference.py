@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from semece.bins import width_bins
 from semece.calibration import bin_residuals, wilson
-from semece.rows import check_correct, check_level, check_rows, check_weights, sums
+from semece.rows import check_correct, check_level, check_rows, sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -58,8 +58,10 @@ class Residuals(NamedTuple):
     covariance: NDArray[np.float64]
 
 
-def accuracy_interval(correct: ArrayLike, *, level: float = 0.95, weights: ArrayLike | None = None) -> Interval:
-    """Accuracy with its Wilson interval.
+def accuracy_interval(
+    correct: ArrayLike, *, level: float = 0.95, ids: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> Interval:
+    r"""Accuracy with its Wilson interval.
 
     Parameters
     ----------
@@ -67,6 +69,9 @@ def accuracy_interval(correct: ArrayLike, *, level: float = 0.95, weights: Array
         In [0, 1]; N >= 1. Soft values are allowed; the interval is then conservative.
     level : float
         In (0, 1).
+    ids : array_like, shape (N,), optional
+        Question of each row; without them every row is a question. Rows of one question count for fewer the more alike
+        they are: N becomes :math:`\hat p (1 - \hat p)` over the variance of the accuracy over draws of questions.
     weights : array_like, shape (N,), optional
         Frequency weights >= 0.
 
@@ -82,7 +87,7 @@ def accuracy_interval(correct: ArrayLike, *, level: float = 0.95, weights: Array
 
     Notes
     -----
-    Rows are taken as independent questions. Source: Wilson (1927).
+    Source: Wilson (1927); Korn & Graubard (1998) for the effective size.
 
     Examples
     --------
@@ -90,10 +95,23 @@ def accuracy_interval(correct: ArrayLike, *, level: float = 0.95, weights: Array
     [0.75, 0.3006, 0.9544]
     """
     values = check_correct(correct)
-    w = check_weights(weights, len(values))
-    share = np.float64(np.average(values, weights=w))
-    low, high = wilson(share, w.sum(), check_level(level))
+    rows = check_rows(np.zeros(len(values)), values, weights=weights, ids=ids)
+    share = np.float64(np.average(rows.correct, weights=rows.weights))
+    low, high = wilson(share, _effective_size(rows, share), check_level(level))
     return Interval(float(share), float(low), float(high))
+
+
+def _effective_size(rows: Rows, share: np.float64) -> np.float64:
+    """Count the independent answers that would make the accuracy as sure: at most the rows."""
+    total = np.float64(rows.weights.sum())
+    if rows.ids is None:
+        return total
+    n = int(rows.ids.max()) + 1
+    deviation = sums(rows.ids, rows.weights * (rows.correct - share))
+    spread = float(deviation @ deviation)
+    if n == 1 or spread <= 0:
+        return np.float64(min(n, total))
+    return np.float64(min(share * (1 - share) * total**2 / spread, total))
 
 
 def ece_interval(
