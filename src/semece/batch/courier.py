@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     Wanted = Callable[[Container[bytes]], Awaitable[Iterable[Line]]]
 
+EXCUSES = 5
+"""How often a line is submitted again for options that are left out."""
+
 FORGOTTEN_AFTER = 30 * 86400.0
 """Seconds after which a batch that its provider does not know any more is given up."""
 
@@ -132,6 +135,8 @@ class Courier:
         self._open: list[Entry] = []
         self._since: dict[str, float] = {}
         self._tries: Counter[bytes] = Counter()
+        self._excused: Counter[bytes] = Counter()
+        self._most = model.max_lines
         self._failures = 0
         self._capped: BudgetError | None = None
         self._refused: ModelError | None = None
@@ -180,10 +185,15 @@ class Courier:
     async def _submit(self, wanted: Wanted) -> None:
         """Submit what is wanted, as far as the caps allow."""
         self._capped = None
+        crowded = self._most < self.model.max_lines
+        if crowded and self._open:
+            return
         under_way = {slot.key for entry in self._open for slots in entry.slots for slot in slots}
         pile = _Pile()
         for line in await wanted(under_way):
             if self._refused is not None or self._failures >= self._patience.failures:
+                break
+            if crowded and len(pile.lines) == self._most:
                 break
             if self._tries[line.key] >= self._patience.rounds:
                 continue
@@ -303,6 +313,8 @@ class Courier:
         harvester = Harvester(self._store, entry, price=self._price, progress=self._progress)
         harvest = await harvester.gather(self.model, state)
         self._learn(harvest)
+        if harvest.crowded:
+            self._crowd(entry)
         text = f"batch {state.id} {state.ending}: {harvest.delivered:,} delivered, {harvest.failed:,} not"
         self._close(entry, "stored", (harvest.cost, harvest.tokens), text)
 
@@ -311,9 +323,18 @@ class Courier:
         for key in harvest.cancelled:
             self._tries[key] = self._patience.rounds
         for key in harvest.again:
-            self._tries[key] -= 1
+            self._excused[key] += 1
+            self._tries[key] -= self._excused[key] <= EXCUSES
         self._refused = self._refused or harvest.refused
         self._tell()
+
+    def _crowd(self, entry: Entry) -> None:
+        """Submit half as much, one batch at a time, after a provider's queue was full."""
+        for slots in entry.slots:
+            self._tries[slots[0].key] -= 1
+        if len(entry.slots) == 1 and len(self._open) == 1:
+            self._failures = self._patience.failures
+        self._most = max(1, min(self._most, len(entry.slots)) // 2)
 
     def _close(self, entry: Entry, status: str, spent: tuple[float | None, int | None], text: str) -> None:
         self._ledger.mark(entry, status)

@@ -36,6 +36,8 @@ class Harvest:
         Keys of lines that somebody stopped.
     again : list of bytes
         Keys of lines that were refused for an option that is left out from now on.
+    crowded : bool
+        Whether the batch was refused as a whole because too much is under way.
     cost, tokens : float or None, int or None
         What it took; None if that is not known.
     """
@@ -45,6 +47,7 @@ class Harvest:
     refused: ModelError | None = None
     cancelled: list[bytes] = field(default_factory=list)
     again: list[bytes] = field(default_factory=list)
+    crowded: bool = False
     cost: float | None = 0.0
     tokens: int | None = 0
 
@@ -91,7 +94,9 @@ class Harvester:
                 if place % LINES_PER_COMMIT == 0:
                     self._store.flush()
         except BatchFailedError as error:
-            self._take_rest(error.reason, cancelled=error.cancelled)
+            self._harvest.crowded = getattr(error.reason, "status", None) == "rate_limited"
+            if not self._harvest.crowded:
+                self._take_rest(error.reason, cancelled=error.cancelled)
         else:
             self._take_rest(_unlisted(state), cancelled=state.ending == "cancelled")
         self._store.flush()

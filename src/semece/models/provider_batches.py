@@ -13,7 +13,7 @@ from semece.errors import ModelError, TransientError
 from semece.models import Message, Request
 from semece.models.batch import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
 from semece.models.provider_errors import explain_status, named_option, sentence_of
-from semece.models.pydantic_ai import OPTIONS, open_provider
+from semece.models.pydantic_ai import OPTIONS, UNREADABLE, open_provider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -86,7 +86,7 @@ class ProviderBatches:
     @asynccontextmanager
     async def _explained(self) -> AsyncIterator[None]:
         """Turn the errors of the libraries into ours."""
-        from pydantic_ai.exceptions import AgentRunError, ModelNotFoundError
+        from pydantic_ai.exceptions import AgentRunError, ModelNotFoundError, UserError
 
         try:
             yield
@@ -94,6 +94,10 @@ class ProviderBatches:
             raise UnknownBatchError(str(self.live.explained(error))) from None
         except AgentRunError as error:
             raise self.live.explained(error) from None
+        except UserError as error:
+            raise ModelError(f"{self.name}: {self.live.cleared(error.message)}") from None
+        except UNREADABLE as error:
+            raise self.live.unreadable(type(error).__name__) from None
 
     async def encode(self, custom_id: str, request: Request) -> EncodedLine:
         """Make a line of a request."""
@@ -110,8 +114,12 @@ class ProviderBatches:
     async def create(self, lines: Sequence[EncodedLine], mark: str) -> BatchState:
         """Submit lines as one batch, once."""
         del mark
-        async with self._explained():
-            made = await self.live.model.batch_create([line.body for line in lines])
+        try:
+            async with self._explained():
+                made = await self.live.model.batch_create([line.body for line in lines])
+        except TransientError as error:
+            error.maybe_paid |= error.status == "server"  # the batch may exist all the same
+            raise
         return self._described(made)
 
     async def state(self, batch_id: str) -> BatchState:
@@ -147,18 +155,14 @@ class ProviderBatches:
         from pydantic_ai.exceptions import AgentRunError
 
         handle = await self._handle(state.id, status="ended")
-        try:
-            async with self._explained():
-                try:
-                    found = await self.live.model.batch_results(handle)
-                except AgentRunError as error:
-                    if type(error).__name__ == "BatchJobError":
-                        raise BatchFailedError(
-                            self._failure(error, state), cancelled=state.ending == "cancelled"
-                        ) from None
+        async with self._explained():
+            try:
+                found = await self.live.model.batch_results(handle)
+            except AgentRunError as error:
+                if type(error).__name__ != "BatchJobError":
                     raise
-        except (ValueError, TypeError) as error:
-            raise self.live.unreadable(type(error).__name__) from None
+                failed = self._failure(error, state)
+                raise BatchFailedError(failed, cancelled=state.ending == "cancelled") from None
         for result in found:
             yield self._line(result)
 
@@ -185,7 +189,7 @@ class ProviderBatches:
             if isinstance(error, ModelRequestRejectedError) and self._learned(error):
                 return LineResult(name)
             return LineResult(name, error=self.live.explained(error))
-        except (AttributeError, TypeError, KeyError, ValueError, AssertionError) as error:
+        except UNREADABLE as error:
             return LineResult(name, error=self.live.unreadable(type(error).__name__))
 
     def _unrun(self, status: str) -> TransientError:

@@ -65,7 +65,7 @@ _FINISHED: Mapping[str, ReplyStatus] = {
 }
 """The services' words for a reply that was stopped; every other word leaves a text as it is."""
 
-_UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
+UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
 """What the libraries raise for a body of another shape than the service's."""
 
 _body: ContextVar[list[str] | None] = ContextVar("body", default=None)
@@ -270,7 +270,7 @@ class ProviderModel:
             except AgentRunError as error:
                 if not self.learn(error, settings, parameters, before):
                     raise self.explained(error) from None
-            except _UNREADABLE as error:
+            except UNREADABLE as error:
                 raise self.unreadable(type(error).__name__) from None
 
     async def _send(self, messages: Any, settings: Any, parameters: Any) -> tuple[Any, str]:  # noqa: ANN401
