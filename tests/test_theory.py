@@ -79,10 +79,6 @@ def test_the_mean_of_the_folded_normal_is_behind_the_constants():
     assert theory.jensen_bias(m / 2) == pytest.approx((folded - m) / 2, abs=1e-15)
 
 
-def test_standardized_margin_is_the_margin_over_its_standard_error():
-    assert theory.standardized_margin([0.1, 0.2], 0.5, 50).tolist() == pytest.approx([1.0, 2.0])
-
-
 # -- regimes
 
 

@@ -20,7 +20,6 @@ from semece.theory.leading import (
     jensen_bias,
     oracle_gap,
     selection_bias,
-    standardized_margin,
 )
 from semece.theory.predictions import expected_gap, minimal_n, predicted_bias, predicted_gap
 from semece.theory.regimes import (
@@ -56,5 +55,4 @@ __all__ = [
     "regime_summary",
     "selection_bias",
     "selection_error_bound",
-    "standardized_margin",
 ]

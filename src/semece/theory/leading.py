@@ -20,42 +20,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
-from semece.theory.arguments import check_margin, check_numbers, plain
+from semece.theory.arguments import check_numbers, plain
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-
-
-def standardized_margin(margin: ArrayLike, top_two_mass: ArrayLike, n: ArrayLike) -> NDArray[np.float64]:
-    r"""Margin in units of its standard error under a tie, :math:`m = \Delta \sqrt{n / p}`.
-
-    Parameters
-    ----------
-    margin : array_like
-        :math:`\Delta` in [0, 1].
-    top_two_mass : array_like
-        p in (0, 1], at least the margin.
-    n : array_like
-        Responses that choose the class, >= 1: M for Sem1, s for Sem2.
-
-    Returns
-    -------
-    ndarray
-        >= 0; a number for numbers. Half of it is the half margin.
-
-    Raises
-    ------
-    ValueError
-        For values outside these ranges.
-
-    Examples
-    --------
-    >>> round(float(standardized_margin(0.08, 1.0, 50)), 6)
-    0.565685
-    """
-    delta, mass = check_margin(margin, top_two_mass)
-    size = check_numbers("n", n, low=1.0)
-    return plain(delta * np.sqrt(size / mass))
 
 
 def density(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,40 @@
+"""Diagnostics of a run, from class counts, correctness and stated confidences.
+
+:func:`pool` reads off what is needed; each other function makes one table. A number that cannot be had is null, with a
+reason beside it.
+"""
+
+from __future__ import annotations
+
+from semece.diagnostics.agreement import (
+    Agreement,
+    Judged,
+    judge_agreement,
+    partition_agreement,
+    partition_stability,
+)
+from semece.diagnostics.changes import compare_arms
+from semece.diagnostics.hedging import hedging_bracket
+from semece.diagnostics.margins import alignment, difficulty, margin_strata
+from semece.diagnostics.pools import Pool, pool
+from semece.diagnostics.sweeps import budget_spread, one_subsample_ece, rate, rate_slope, sweep
+
+__all__ = [
+    "Agreement",
+    "Judged",
+    "Pool",
+    "alignment",
+    "budget_spread",
+    "compare_arms",
+    "difficulty",
+    "hedging_bracket",
+    "judge_agreement",
+    "margin_strata",
+    "one_subsample_ece",
+    "partition_agreement",
+    "partition_stability",
+    "pool",
+    "rate",
+    "rate_slope",
+    "sweep",
+]
