@@ -5,6 +5,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("semece", deadline=None)
+settings.load_profile("semece")
 
 SHARED_DATA = Path(os.environ.get("SEMECE_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))
 REQUIRE_ALL = os.environ.get("SEMECE_REQUIRE_ALL") == "1"
