@@ -66,11 +66,12 @@ def test_equal_input_gives_equal_output():
 
 
 def test_the_band_holds_the_central_binomial_counts():
-    low, high = consistency_band([0.25] * 40, n_resamples=20_000)
-    assert low[2] == pytest.approx(binom.ppf(0.025, 40, 0.25) / 40, abs=0.026)
-    assert high[2] == pytest.approx(binom.ppf(0.975, 40, 0.25) / 40, abs=0.026)
-    assert np.isnan(np.delete(low, 2)).all()
-    assert np.isnan(np.delete(high, 2)).all()
+    for level in (0.5, 0.95):
+        low, high = consistency_band([0.25] * 400, n_resamples=20_000, level=level)
+        assert low[2] == pytest.approx(binom.ppf(0.5 - level / 2, 400, 0.25) / 400, abs=0.003)
+        assert high[2] == pytest.approx(binom.ppf(0.5 + level / 2, 400, 0.25) / 400, abs=0.003)
+        assert np.isnan(np.delete(low, 2)).all()
+        assert np.isnan(np.delete(high, 2)).all()
 
 
 def test_the_band_of_certainty_has_no_width():
@@ -79,9 +80,11 @@ def test_the_band_of_certainty_has_no_width():
 
 
 def test_a_zero_that_is_in_no_bin_has_no_band():
-    low, high = consistency_band([0.0, 0.5], closed="guo")
+    low, high = consistency_band([0.0] * 30 + [0.5] * 10, closed="guo")
     assert np.isnan(low[0])
-    assert np.isfinite(high[4])
+    without = consistency_band([0.5] * 10, closed="guo", n_resamples=20_000)
+    assert high[4] == pytest.approx(without.high[4], abs=0.101)
+    assert high[4] <= 1
 
 
 def test_the_band_is_wider_for_a_higher_level_and_for_shared_questions():

@@ -186,7 +186,6 @@ def _null_right(
 ) -> Iterator[NDArray[np.int64]]:
     """Draw the correct answers of each occupied bin under calibration, in chunks of shape (draws, occupied bins)."""
     order = np.argsort(bins.place, kind="stable")
-    order = order[bins.place[order] >= 0]
     starts = np.searchsorted(bins.place[order], _occupied(bins))
     confidence = rows.confidence[order]
     n_questions = len(confidence) if rows.ids is None else int(rows.ids.max()) + 1
