@@ -137,13 +137,19 @@ def test_summary_names_the_dominant_regime_and_what_it_implies(margin, dominant,
     assert summary.text.count(". ") == 1
 
 
-def test_outside_the_jensen_dominated_regime_the_summary_says_that_sem2_is_farther():
-    texts = {
-        r: theory.regime_summary([m], 1.0, 4, 50).text for r, m in zip(theory.REGIMES, (0.0, 0.12, 0.9), strict=True)
-    }
-    assert "closer to ECE*" in texts["jensen_dominated"]
-    assert "smaller but farther from ECE*" in texts["low_margin"]
-    assert "smaller but farther from ECE*" in texts["large_margin"]
+@pytest.mark.parametrize(
+    ("margin", "gap", "words"),
+    [
+        (0.0, None, "For an over-confident model Sem2-ECE is smaller and closer to ECE*"),
+        (0.12, None, "For an over-confident model Sem2-ECE is smaller but farther from ECE*"),
+        (0.9, None, "For an over-confident model Sem2-ECE is smaller but farther from ECE*"),
+        (0.9, 0.1, "This model is over-confident: Sem2-ECE is smaller but farther from ECE*"),
+        (0.9, -0.1, "This model is under-confident: Sem2-ECE is larger and farther from ECE*"),
+        (0.0, -0.1, "This model is under-confident: Sem2-ECE is larger but closer to ECE*"),
+    ],
+)
+def test_summary_says_which_ece_is_smaller_and_which_is_closer(margin, gap, words):
+    assert theory.regime_summary([margin], 1.0, 4, 50, gap=gap).text.split(". ")[1].startswith(words)
 
 
 # -- bounds

@@ -132,7 +132,7 @@ class Window(NamedTuple):
     Parameters
     ----------
     inside : ndarray of bool, shape (Q,)
-        Which questions.
+        Which questions; perhaps too few.
     half_width : float
         Relative half width of the window.
     """
@@ -174,7 +174,7 @@ def alignment(
         ``half_width``, ``questions``, ``margins`` (the distinct margins in the window), ``gap`` (difference of the
         one-bin ECEs of Sem1 and Sem2), the predictions ``same_n``, ``as_run``, ``given_pool`` (means over the window at
         the questions' own margins and masses) and ``exact`` (mean of Sem1 - Sem2 of the counts), each with its ratio
-        to the gap (``ratio_...``), and ``reason``.
+        to the gap (``ratio_...``), and ``reason``. No ratio where Sem1 or Sem2 is under-confident on the window.
 
     Raises
     ------
@@ -215,8 +215,8 @@ def alignment(
 PREDICTED = ("same_n", "as_run", "given_pool", "exact")
 
 
-def window(margin: Floats, boundary: Floats, min_questions: int) -> Window | None:
-    """Find the questions near a boundary; None if even +-100 % holds too few.
+def window(margin: Floats, boundary: Floats, min_questions: int) -> Window:
+    """Find the questions near a boundary, in a window as narrow as can be and at most +-100 % wide.
 
     Examples
     --------
@@ -226,26 +226,25 @@ def window(margin: Floats, boundary: Floats, min_questions: int) -> Window | Non
     half_width = WINDOW
     while True:
         inside = np.abs(margin - boundary) <= half_width * boundary + 1e-9
-        if inside.sum() >= min_questions:
+        if inside.sum() >= min_questions or half_width >= 1:
             return Window(inside, half_width)
-        if half_width >= 1:
-            return None
         half_width = min(WIDENED * half_width, 1.0)
 
 
 def _aligned(pool: Pool, boundary: Floats, min_questions: int) -> dict[str, Any]:
     """Gap and predictions in the window of one boundary."""
-    found = window(pool.margin, boundary, min_questions)
-    if found is None:
-        return {"questions": 0, "reason": f"fewer than {min_questions} questions within 100 % of the boundary"}
-    inside = found.inside
+    inside, half_width = window(pool.margin, boundary, min_questions)
+    row: dict[str, Any] = {"half_width": half_width, "questions": inside.sum()}
+    if inside.sum() < min_questions:
+        return row | {"reason": f"fewer than {min_questions} questions within 100 % of the boundary"}
     first, second = (one_bin(c[inside], pool.correct[inside]) for c in (pool.sem1, pool.sem2))
     gap = first["ece"] - second["ece"]
     delta, mass, n = (values[inside] for values in (pool.margin, pool.top_two_mass, pool.n_responses))
     predicted = {kind.replace("-", "_"): predicted_gap(delta, mass, n, design=kind).mean() for kind in PREDICTIONS}
     predicted["exact"] = (pool.sem1 - pool.sem2)[inside].mean()
-    ratios = {f"ratio_{kind}": value / gap if gap else np.nan for kind, value in predicted.items()}
-    margins = np.unique(delta.round(9)).tolist()
-    reason = None if gap else "no gap to compare with"
-    row = {"half_width": found.half_width, "questions": inside.sum(), "margins": margins, "gap": gap, "reason": reason}
-    return row | predicted | ratios
+    row |= {"margins": np.unique(delta.round(9)).tolist(), "gap": gap} | predicted
+    if first["gap"] < 0 or second["gap"] < 0:
+        return row | {"reason": "not over-confident here: the gap of the ECEs is not that of the estimators"}
+    if gap == 0:
+        return row | {"reason": "no gap to compare with"}
+    return row | {f"ratio_{kind}": value / gap for kind, value in predicted.items()}

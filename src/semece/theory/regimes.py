@@ -173,22 +173,24 @@ class RegimeSummary(NamedTuple):
     text: str
 
 
-_IMPLIES: dict[Regime, str] = {
-    "jensen_dominated": (
-        "two answers nearly tie, and Sem1 is too high by more than Sem2 is too low. "
-        "For an over-confident model Sem2-ECE is then both smaller and closer to ECE* than Sem1-ECE."
-    ),
-    "low_margin": (
-        "one answer leads by a little, and Sem2 is too low by more than Sem1 is too high. "
-        "For an over-confident model Sem2-ECE is then smaller but farther from ECE* than Sem1-ECE: "
-        "the smaller number is not the better one."
-    ),
-    "large_margin": (
-        "one answer clearly leads, and Sem1 and Sem2 nearly agree. "
-        "What difference is left comes mostly from Sem2 being too low: for an over-confident model Sem2-ECE is smaller "
-        "but farther from ECE* than Sem1-ECE."
-    ),
+_MEANS: dict[Regime, str] = {
+    "jensen_dominated": "two answers nearly tie, and Sem1 is too high by more than Sem2 is too low",
+    "low_margin": "one answer leads by a little, and Sem2 is too low by more than Sem1 is too high",
+    "large_margin": "one answer clearly leads, and Sem1 and Sem2 nearly agree; what difference is left is mostly "
+    "Sem2 being too low",
 }
+
+
+def _implication(dominant: Regime, gap: float | None) -> str:
+    """Say which of the two ECEs is smaller and which is closer to ECE*."""
+    under = gap is not None and gap < 0
+    model = "For an over-confident model" if gap is None else f"This model is {'under' if under else 'over'}-confident:"
+    size = "larger" if under else "smaller"
+    if dominant == "jensen_dominated":
+        joined = "but" if under else "and"
+        return f"{model} Sem2-ECE is {size} {joined} closer to ECE* than Sem1-ECE."
+    joined = "and" if under else "but"
+    return f"{model} Sem2-ECE is {size} {joined} farther from ECE* than Sem1-ECE."
 
 
 def regime_summary(
@@ -199,6 +201,7 @@ def regime_summary(
     *,
     design: Design = "as-run",
     n_select: ArrayLike | None = None,
+    gap: float | None = None,
 ) -> RegimeSummary:
     """Say which regime dominates a run and what that implies.
 
@@ -210,6 +213,8 @@ def regime_summary(
         As in :func:`regime_boundaries`; by default that of a run.
     n_select : array_like, optional
         As in :func:`regime_boundaries`.
+    gap : float, optional
+        Mean confidence - accuracy of the run, to say what follows for this model instead of an over-confident one.
 
     Returns
     -------
@@ -226,8 +231,10 @@ def regime_summary(
     >>> summary = regime_summary([0.02, 0.9, 0.8], [0.9, 1.0, 0.9], [3, 2, 4], 50)
     >>> summary.dominant
     'large_margin'
-    >>> print(summary.text.split(". ")[0])
-    67 % of the questions are in the large-margin regime: one answer clearly leads, and Sem1 and Sem2 nearly agree
+    >>> summary.text.split(": ")[0]
+    '67 % of the questions are in the large-margin regime'
+    >>> print(summary.text.split(". ")[1])
+    For an over-confident model Sem2-ECE is smaller but farther from ECE* than Sem1-ECE.
     """
     names = np.ravel(regime(margin, top_two_mass, n_classes, n, design=design, n_select=n_select))
     if names.size == 0:
@@ -235,5 +242,6 @@ def regime_summary(
     jensen, low, large = (float(np.mean(names == name)) for name in REGIMES)
     dominant = REGIMES[int(np.argmax((jensen, low, large)))]
     where = "jensen-dominated" if dominant == "jensen_dominated" else f"in the {dominant.replace('_', '-')} regime"
-    text = f"{100 * max(jensen, low, large):.0f} % of the questions are {where}: {_IMPLIES[dominant]}"
+    share = f"{100 * max(jensen, low, large):.0f} %"
+    text = f"{share} of the questions are {where}: {_MEANS[dominant]}. {_implication(dominant, gap)}"
     return RegimeSummary(jensen, low, large, dominant, text)
