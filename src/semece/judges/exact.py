@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.text import is_non_answer, normalise
+from semece.judges.text import check_answers, check_references, is_non_answer, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,14 +29,16 @@ class ExactJudge:
     id = "exact-1"
 
     def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
-        """Group distinct non-empty strings by their normalised form; labels by first appearance."""
+        """Group non-empty strings by their normalised form; labels by first appearance."""
         del question
+        check_answers(answers)
         labels: dict[str, int] = {}
         return [labels.setdefault(normalise(answer), len(labels)) for answer in answers]
 
     def grade(self, question: Question, answer: str, /) -> Verdict:
         """Correct if equal to a reference after normalisation; a non-answer is not attempted."""
+        check_references(question)
         key = normalise(answer)
-        if any(normalise(reference) == key for reference in question.references):
+        if key and any(normalise(reference) == key for reference in question.references):
             return "correct"
         return "not_attempted" if is_non_answer(answer) else "incorrect"

@@ -173,8 +173,8 @@ def _short(answer: Reading, given: Sequence[Item], reference: Reading, wanted: S
     if related(given, wanted) or same_words(whole(answer), whole(reference)):
         return True
     if len(given) <= len(wanted):
-        return specifies(wanted, given, reference.items)
-    return specifies(given, wanted, answer.items)
+        return specifies(wanted, given, reference.items, strict=True)
+    return specifies(given, wanted, answer.items, strict=True)
 
 
 def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:

@@ -120,9 +120,9 @@ def nicknames() -> dict[str, frozenset[str]]:
 def same_person(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Whether two names of two words or more can be one person's.
 
-    The family names must be alike: the last words, or the first where a comma follows it. Of the given names, each of
-    the shorter list must find its like in the longer one, in order and from the first: 'Keeley Hawes' is 'Keeley Clare
-    Julia Hawes', 'H. S. Johnson' is 'Hugh Samuel Johnson'.
+    The family names must be alike: the last words, or the first where a comma follows it. The given names must agree
+    from the first as far as both have them: 'Keeley Hawes' is 'Keeley Clare Julia Hawes', 'H. S. Johnson' is 'Hugh
+    Samuel Johnson', 'George W. Bush' is not 'George H. W. Bush'.
 
     Examples
     --------
@@ -133,11 +133,7 @@ def same_person(one: Sequence[Item], other: Sequence[Item]) -> bool:
     one, other = _in_order(one), _in_order(other)
     if min(len(one), len(other)) < 2 or not alike(one[-1], other[-1]):
         return False
-    short, long = sorted((_given(one), _given(other)), key=len)
-    if not same_given_name(short[0], long[0]):
-        return False
-    rest = iter(long)
-    return all(any(same_given_name(name, another) for another in rest) for name in short)
+    return all(map(same_given_name, _given(one), _given(other)))
 
 
 def _in_order(name: Sequence[Item]) -> Sequence[Item]:

@@ -75,7 +75,7 @@ def is_number_word(text: str) -> bool:
     >>> is_number_word("seven"), is_number_word("7"), is_number_word("paris")
     (True, True, False)
     """
-    if text[0].isdecimal() or text[0] == "." or text in {"half", "quarter"}:
+    if text.lstrip(".")[:1].isdecimal() or text in {"half", "quarter"}:
         return True
     tables: tuple[dict[str, int] | dict[str, float], ...] = (_UNITS, _ORDINALS, _SCALES, _SCALE_ORDINALS, _TIMES)
     return any(text in table for table in tables) or _ROMAN.match(text) is not None
@@ -141,7 +141,7 @@ def read_single(words: Sequence[Word], start: int) -> Number | None:
     10.0
     """
     text = words[start].text
-    if text[0].isdecimal() or text[0] == ".":
+    if text.lstrip(".")[:1].isdecimal():
         return _digits(words, start)
     if text in _TIMES:
         return Number(_TIMES[text], _TIMES[text], 1.0, "word", 1)
@@ -215,7 +215,7 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
         gap = words[start + size].gap.strip()
         if size and gap not in ({"", "-", ","} if total and not current else {"", "-"}):
             break
-        if text == "and" and current >= 100 and _continues(words, start + size + 1):
+        if text == "and" and (current >= 100 or (total and not current)) and _continues(words, start + size + 1):
             size += 1
             continue
         added = _add(total, current, text)

@@ -153,13 +153,15 @@ def find(short: Sequence[Item], long: Sequence[Item]) -> tuple[int, int] | None:
     return None
 
 
-def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]) -> bool:
+def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item], *, strict: bool = False) -> bool:
     """Whether a longer phrase names what the shorter one does, with detail.
 
-    The shorter one must be a run of its words and hold its head. What follows may be detail after a comma, a bracket or
-    a preposition, a date, an epithet ('Louis the Beloved'), or the noun of its kind ('the Nile River'). What stands
-    before may describe, but not change the thing ('West Virginia', 'the wife of') nor be one by itself ('a pain in the
-    knee'); a sentence ('It was released in 1983') answers with its end.
+    The shorter one must be a run of its words. What follows must not make it another thing: a number ('Apollo 11'), a
+    word such as 'dioxide'. If ``strict``, the shorter one must hold the head: what follows is detail after a comma, a
+    bracket or a preposition, a date, an epithet ('Louis the Beloved'), or the noun of its kind ('the Nile River'); so
+    'Richard' is not enough for 'Richard Nixon'. What stands before may describe, but not change the thing ('West
+    Virginia', 'the wife of') nor be one by itself ('a pain in the knee'); a sentence ('It was released in 1983')
+    answers with its end.
 
     Parameters
     ----------
@@ -167,6 +169,8 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
         The phrases.
     items : sequence of Item
         Everything in the string of the longer one, function words included.
+    strict : bool
+        Whether the shorter one must hold the head.
 
     Examples
     --------
@@ -180,12 +184,20 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
     if found is None:
         return False
     place, end = found
-    return _tail_is_detail(long, end, items) and _front_describes(long, place, items)
+    if not _front_describes(long, place, items):
+        return False
+    if end == len(long):
+        return True
+    return _tail_is_detail(long, end, items) if strict else _tail_keeps(long[end])
+
+
+def _tail_keeps(following: Item) -> bool:
+    if isinstance(following.value, Quantity):
+        return "(" in following.gap
+    return following.key not in vocabulary("changers") or bool(following.gap.strip())
 
 
 def _tail_is_detail(long: Sequence[Item], end: int, items: Sequence[Item]) -> bool:
-    if end == len(long):
-        return True
     following = long[end]
     if isinstance(following.value, Date) or following.key in vocabulary("kinds") | vocabulary("suffixes"):
         return True
@@ -205,7 +217,7 @@ def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) ->
         return False
     if any(item.text in vocabulary("relations") for item in long[:place]):
         return False
-    if any(mark in long[place].gap for mark in ",;:(/") or long[place].gap == " - ":
+    if any(mark in item.gap for item in long[1 : place + 1] for mark in ",;:(/") or long[place].gap == " - ":
         return False
     between = _between(before, long[place], items) - {"the", "a", "an"}
     if "of" in between:

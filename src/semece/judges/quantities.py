@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.numbers import Number, read_number
-from semece.judges.units import CURRENCIES, Unit, read_unit
+from semece.judges.units import CURRENCIES, UNITS, Unit, read_unit
 from semece.judges.words import Word, stem, vocabulary
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _compound(words: Sequence[Word], start: int, quantity: Quantity, size: int) 
     """Add a smaller unit of the same dimension that follows: '2 hours 30 minutes', '6 feet and 2 inches'."""
     joint = start + (start < len(words) and words[start].text == "and")
     number = read_number(words, joint) if joint < len(words) else None
-    unit = read_unit(words, joint + number.size) if number else None
+    unit = (read_unit(words, joint + number.size) or _inches(words, joint + number.size)) if number else None
     if number is None or unit is None or quantity.unit is None or unit[0].dimension != quantity.unit.dimension:
         return quantity, size
     ratio = unit[0].factor / quantity.unit.factor
@@ -94,6 +94,11 @@ def _compound(words: Sequence[Word], start: int, quantity: Quantity, size: int) 
     value = quantity.number.low + number.low * ratio
     whole = quantity.number._replace(low=value, high=value, place=number.place * ratio)
     return quantity._replace(number=whole), size + joint - start + number.size + unit[1]
+
+
+def _inches(words: Sequence[Word], start: int) -> tuple[Unit, int] | None:
+    """Read 'in' as inches, which it is only after feet."""
+    return (UNITS["inches"], 1) if start < len(words) and words[start].text == "in" else None
 
 
 def _is_pronoun(words: Sequence[Word], start: int) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from semece.judges.dates import DATE_WORDS, Date, read_date
 from semece.judges.numbers import is_number_word
 from semece.judges.quantities import Quantity, read_quantity
+from semece.judges.text import normalise
 from semece.judges.units import CURRENCIES
 from semece.judges.words import Word, stem, vocabulary, words_of
 
@@ -104,7 +105,7 @@ def read(text: str) -> Reading:
     >>> [item.key for item in read("The U.S. bought 2 miles of it on July 4th, 1960").content]
     ['united_states', 'bought', '#3218.69 length', '@729309:729309']
     """
-    words = words_of(text)
+    words = words_of(text) or _only_signs(text)
     items: list[Item] = []
     place = sentence = depth = 0
     while place < len(words):
@@ -118,6 +119,12 @@ def read(text: str) -> Reading:
         items.append(Item(key, text, word.form, word.gap, sentence, depth > 0, value))
         place += size
     return reading_of(items)
+
+
+def _only_signs(text: str) -> list[Word]:
+    """Take a string without letters and digits ('∞') as one word."""
+    signs = normalise(text) or text.strip()
+    return [Word(signs, signs, "")] if signs else []
 
 
 def reading_of(items: Sequence[Item]) -> Reading:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from semece.judges.grading import answers as meets
 from semece.judges.grouping import group
 from semece.judges.reading import read
-from semece.judges.text import is_non_answer, normalise
+from semece.judges.text import check_answers, check_references, is_non_answer, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,25 +18,68 @@ if TYPE_CHECKING:
 class RulesJudge:
     """Rules without a model; a :class:`semece.judges.RuleJudge`.
 
+    What the rules are, with examples, and how often they are wrong: ``docs/judges.md``.
+
     Examples
     --------
     >>> from semece.records import Question
+    >>> question = Question("1", "What is the capital of France?", ("Paris",))
     >>> judge = RulesJudge()
-    >>> judge.grade(Question("1", "?", ("5",)), "five")
-    'correct'
+    >>> judge.partition(question, ["Paris", "It is Paris.", "Lyon", "Paris, France"])
+    [0, 0, 1, 0]
+    >>> judge.grade(question, "the city of Paris"), judge.grade(question, "Paris or Lyon")
+    ('correct', 'incorrect')
     """
 
     name = "rules"
     id = "rules-1"
 
     def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
-        """Group distinct non-empty strings by meaning; labels by first appearance, whatever the order."""
+        """Group strings by meaning.
+
+        Parameters
+        ----------
+        question : Question
+            Its text says what informs and what is asked for.
+        answers : sequence of str
+            Distinct strings, none of them empty.
+
+        Returns
+        -------
+        list of int
+            One label per string, numbered from 0 by first appearance; the same groups in whatever order they come.
+
+        Raises
+        ------
+        ValueError
+            If a string is empty.
+        """
+        check_answers(answers)
         return group(question.text, answers)
 
     def grade(self, question: Question, answer: str, /) -> Verdict:
-        """Correct if a reference agrees with the answer; a non-answer is not attempted."""
+        """Grade one answer against the references.
+
+        Parameters
+        ----------
+        question : Question
+            With at least one reference; empty ones meet nothing.
+        answer : str
+            The answer.
+
+        Returns
+        -------
+        str
+            'correct' if it says what a reference says, 'not_attempted' for a non-answer, else 'incorrect'.
+
+        Raises
+        ------
+        ValueError
+            If there are no references.
+        """
+        check_references(question)
         key = normalise(answer)
-        if any(normalise(reference) == key for reference in question.references):
+        if key and any(normalise(reference) == key for reference in question.references):
             return "correct"
         if is_non_answer(answer):
             return "not_attempted"

@@ -9,6 +9,12 @@ import re
 import unicodedata
 from functools import lru_cache
 from importlib import resources
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.records import Question
 
 ARTICLES = frozenset({"a", "an", "the"})
 
@@ -18,30 +24,26 @@ _LETTERED = frozenset(
 """Words after which ``a`` is a letter and no article: 'vitamin A'."""
 
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_SUPERSCRIPT_RUN = re.compile("[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+_EXPONENT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
-_THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(?![\d,])")
-_APOSTROPHES = str.maketrans(dict.fromkeys("'’‘ʼ`´ʹʻ′", "'"))
-_MINUS = re.compile(r"(?<![^\s(\[])[-−–](?=\.?\d)")
-_INNER = re.compile(r"(?<=\d)([.,/:*])(?=\d)|(?<![\w.])(\.)(?=\d)")
-_ABBREVIATION = re.compile(r"(?<![^\W\d_])([^\W\d_]{1,2})\.(?=[^\W\d_])")
-_INITIAL_DOT = re.compile(r"(?<![^\W\d_])([^\W\d_])\.")
-_ALONE = re.compile(r"([%°]|[$€£¥₹₽₩₿¢])")
-_KEPT_INNER = {".": "\ue000", ",": "\ue001", "/": "\ue002", ":": "\ue003", "*": "\ue004", "-": "\ue005"}
-_BACK = str.maketrans({kept: mark for mark, kept in _KEPT_INNER.items()})
+_MINUS = re.compile(r"(?<![^\s(\[^])[-−–](?=\.?\d)")
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,])")
+_ABBREVIATED = re.compile(r"(?<![^\W\d_])([^\W\d_])\.(?!\d)|(?<![^\W\d_])([^\W\d_]{2})\.(?=[^\W\d_])")
+_INNER = re.compile(r"(?<=\d)[./:*](?=\d)|(?<![\w.])\.(?=\d)")
+_ALONE = re.compile(r"[%°$€£¥₹₽₩₿¢]")
+_KEPT = {".": "\ue000", "/": "\ue001", ":": "\ue002", "*": "\ue003", "-": "\ue004", "−": "\ue004", "–": "\ue004"}
+_BACK = str.maketrans({kept: mark for mark, kept in reversed(_KEPT.items())})
 
 
 class _Characters(dict[int, str]):
-    """What becomes of a character: punctuation a space, invisible ones nothing, the rest stays."""
+    """What becomes of a character: punctuation a space, apostrophes and invisible ones nothing, the rest stays."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
         category = unicodedata.category(character)
-        if character in "%#^":
+        if character in "%#^" or "\ue000" <= character <= "\ue004":
             kept = character
-        elif character == "'" or (category in {"Cf", "Cc"} and not character.isspace()):
-            kept = ""
-        elif (category[0] in "PZC" and category != "Co") or category == "Sk":
+        elif category[0] in "PZC" or category == "Sk":
             kept = " "
         else:
             kept = character
@@ -49,7 +51,18 @@ class _Characters(dict[int, str]):
         return kept
 
 
-_CHARACTERS = _Characters({ord("&"): " and ", ord("⁄"): "/"})
+class _Invisible(dict[int, str | None]):
+    """What is dropped before anything else: apostrophes, marks without width, private characters."""
+
+    def __missing__(self, code: int) -> str | None:
+        category = unicodedata.category(chr(code))
+        dropped = category in {"Cf", "Co", "Cs"} or (category == "Cc" and not chr(code).isspace())
+        self[code] = None if dropped else chr(code)
+        return self[code]
+
+
+_CHARACTERS = _Characters({ord("&"): " and "})
+_INVISIBLE = _Invisible(dict.fromkeys(map(ord, "'’‘ʼ`´ʹʻ′"), None))
 
 
 def normalise(text: str) -> str:
@@ -75,22 +88,22 @@ def normalise(text: str) -> str:
     ('eiffel tower', '1250.5 %', 'c++')
     """
     plain = _compatible(text)
-    plain = _THOUSANDS.sub(lambda found: found[1].replace(",", ""), plain)
-    plain = _MINUS.sub(_KEPT_INNER["-"], plain)
-    plain = _INNER.sub(lambda found: _KEPT_INNER[found[1] or found[2]], plain)
-    plain = _INITIAL_DOT.sub(r"\1", _ABBREVIATION.sub(r"\1", plain))
-    plain = plain.translate(_CHARACTERS).translate(_BACK)
-    return " ".join(_without_articles(_ALONE.sub(r" \1 ", plain).split()))
+    plain = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), plain)
+    plain = _MINUS.sub(lambda mark: _KEPT[mark[0]], plain)
+    plain = _INNER.sub(lambda mark: _KEPT[mark[0]], plain)
+    plain = _ABBREVIATED.sub(lambda letters: letters[1] or letters[2], plain)
+    plain = _ALONE.sub(r" \g<0> ", plain.translate(_CHARACTERS).translate(_BACK))
+    return " ".join(_without_articles(plain.split()))
 
 
 def _compatible(text: str) -> str:
-    """NFKC and case folding, with exponents and mixed fractions kept apart from the digits before them."""
+    """Fold case and compatibility forms; exponents and mixed fractions stay apart from the digits before them."""
     if text.isascii():
-        return text.translate(_APOSTROPHES).casefold()
-    text = _SUPERSCRIPT_RUN.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
-    text = _VULGAR.sub(" ", text.translate(_APOSTROPHES))
+        return text.translate(_INVISIBLE).casefold()
+    text = _EXPONENT.sub(lambda run: "^" + run[0].translate(_SUPERSCRIPTS), text)
+    text = _VULGAR.sub(" ", text.translate(_INVISIBLE))
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return folded.replace("⁄", "/").translate(_APOSTROPHES)
+    return folded.replace("⁄", "/").translate(_INVISIBLE)
 
 
 def _without_articles(words: list[str]) -> list[str]:
@@ -102,31 +115,34 @@ def _without_articles(words: list[str]) -> list[str]:
     return kept
 
 
+LONGEST = 400
+"""A text of more characters than this is no mere refusal."""
+
 _GUESSES = re.compile(
     r"\b(?:but|however|although|though|maybe|perhaps|probably|likely|guess|think|believe|based on|according to)\b"
 )
 """What announces an answer after a refusal."""
 
-_REFUSALS = re.compile(
-    r"""^(?:(?:i\ am|im|i\ m)?\ ?(?:sorry|afraid|apologi[sz]e)\ ?(?:but|that|for\ \w+\ \w+)?\ )?
-    (?:(?:as\ )?(?:an?\ )?ai\ (?:language\ )?(?:model|assistant)\b.*
-    |(?:honestly\ |unfortunately\ |well\ )?
-     (?:i\ |we\ )?(?:do\ not|dont|did\ not|didnt)\ (?:really\ |actually\ |currently\ )?
-       (?:know|have\ (?:\w+\ )?(?:answer|information|data|access|knowledge|idea)|recall|remember)
-       (?:$|\ (?:this|that|for|about|who|what|when|where|which|whether|if|answer|on|to|any|of|how\ (?!to\ )).*)
-    |(?:unfortunately\ |currently\ )?(?:i\ (?:am|m)\ |im\ |we\ are\ )?
-     (?:not\ (?:sure|certain|aware|familiar)|unsure|uncertain|unable\ to\ \w+|clueless)
-       (?:$|\ (?:about|of|who|what|when|where|which|whether|if|how|with|as|that|any|answer|this|information)\b.*)
-    |(?:i\ |we\ |it\ )?(?:can\ ?not|cant|could\ not|couldnt|am\ not\ able\ to)\ (?:be\ )?
-       (?:answer|answered|provide|determine|determined|find|verify|verified|say|tell|help|assist|confirm|recall
-       |remember|give|identify|access|known)(?:$|\ .*)
-    |(?:i\ have\ )?no\ (?:idea|clue|answer|response|comment|information)(?:$|\ (?:about|on|given|available).*)
-    |(?:answer\ is\ |it\ is\ |this\ is\ |information\ is\ )?
-     (?:unknown|unclear|undetermined|not\ known|not\ available|not\ applicable|not\ provided|not\ specified|n/a|na|n\ a
-     |idk|dunno|unanswerable|(?:not\ enough|insufficient)\ (?:information|context|data))(?:\ to\ .*)?
-    )$""",
-    re.VERBOSE,
+_FILLER = r"(?:(?:really|actually|currently|honestly|unfortunately|simply|just|well) )*"
+_OBJECT = (
+    r"(?: (?:this|that|for|about|of|on|to|any|answer|who|what|when|where|which|whether|if|with|as|how (?!to )).*)?"
 )
+_KNOWING = rf"(?:know|recall|remember|have (?:\w+ )?(?:answer|information|data|access|knowledge|idea)){_OBJECT}"
+_TELLING = "answer|provide|determine|find|verif|say|tell|help|assist|confirm|recall|remember|give|identif|access|known"
+_LACKING = r"not (?:known|available|applicable|provided|specified)|(?:not enough|insufficient) \w+"
+_REFUSALS = tuple(
+    re.compile(rf"(?:(?:i am |im )?(?:sorry|afraid|apologi[sz]e)(?: but| that)? )?{_FILLER}(?:{pattern})")
+    for pattern in (
+        r"(?:as )?ai (?:language )?(?:model|assistant)\b.*",
+        rf"(?:i |we )?{_FILLER}(?:do not|dont|did not|didnt) {_FILLER}{_KNOWING}",
+        rf"(?:i am |im |we are )?{_FILLER}(?:not (?:sure|certain|aware|familiar)|unsure|uncertain|clueless){_OBJECT}",
+        r"(?:i am |im |we are )?(?:unable|not able) to \w+.*",
+        rf"(?:i |we |it )?(?:can ?not|cant|could not|couldnt) (?:be )?(?:{_TELLING})\w*(?: .*)?",
+        r"(?:i have )?no (?:idea|clue|answer|response|comment|information)(?: (?:about|on|given|available).*)?",
+        rf"(?:(?:answer|it|this) is )?(?:unknown|unclear|undetermined|unanswerable|n a|idk|dunno|{_LACKING})(?: to .*)?",
+    )
+)
+"""Refusals in normalised words, without articles and apostrophes."""
 
 
 def is_non_answer(text: str) -> bool:
@@ -153,10 +169,37 @@ def is_non_answer(text: str) -> bool:
     key = normalise(text)
     if not key or key in _foreign_refusals():
         return True
-    return len(key) < 400 and _GUESSES.search(key, 16) is None and _REFUSALS.match(key) is not None
+    if len(key) > LONGEST or _GUESSES.search(key, 16):
+        return False
+    return any(refusal.fullmatch(key) for refusal in _REFUSALS)
 
 
 @lru_cache(maxsize=1)
 def _foreign_refusals() -> frozenset[str]:
     lines = resources.files(__package__).joinpath("non_answers.tsv").read_text(encoding="utf-8").splitlines()
     return frozenset(normalise(line.split("\t")[1]) for line in lines if line and not line.startswith("#"))
+
+
+def check_answers(answers: Sequence[str]) -> None:
+    """Refuse empty strings, which no judge groups: non-answers are a class of their own.
+
+    Raises
+    ------
+    ValueError
+        If one is empty or white space.
+    """
+    for index, answer in enumerate(answers):
+        if not answer.strip():
+            raise ValueError(f"answers to be grouped must not be empty; got {answer!r} at index {index}")
+
+
+def check_references(question: Question) -> None:
+    """Refuse to grade where there is nothing to grade against.
+
+    Raises
+    ------
+    ValueError
+        If the question has no references.
+    """
+    if not question.references:
+        raise ValueError(f"grading needs at least one reference; got none for question {question.id!r}")

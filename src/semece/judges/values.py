@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from semece.judges.dates import PRECISIONS, YEAR, Date, contains
+from semece.judges.units import UNITS
 
 if TYPE_CHECKING:
     from semece.judges.quantities import Quantity
     from semece.judges.units import Unit
+
+_POUND = UNITS["pound"].factor
 
 CONVERSION = 0.01
 """Relative tolerance after a conversion between units: what people round away."""
@@ -20,24 +23,51 @@ HEDGED = 0.02
 def same_quantity(one: Quantity, other: Quantity) -> bool:
     """Whether two quantities are one answer.
 
-    A missing unit is supplied by the other. In the same unit, one number must be a rounding of the other as far as its
-    decimals or its scale word go (2.4 and 2.45 billion; 25 and 26 differ); between units one per cent is allowed. A
-    year-like number is never rounded, a rank ('the third') is no count ('three seasons').
+    A missing unit is supplied by the other; a fraction can be a percentage. In the same unit, one number must be a
+    rounding of the other as far as its decimals, its scale word or its hedge go (2.4 and 2.45 billion; 25 and 26
+    differ); between units one per cent is allowed. A rank ('the third') is no count ('three seasons').
+
+    Parameters
+    ----------
+    one, other : Quantity
+        What was read in two strings.
+
+    Examples
+    --------
+    >>> from semece.judges.quantities import read_quantity
+    >>> from semece.judges.words import words_of
+    >>> texts = ("5 km", "5 kilometres", "3.1 miles", "5", "5 kg")
+    >>> first, *others = (read_quantity(words_of(text), 0)[0] for text in texts)
+    >>> [same_quantity(first, another) for another in others]
+    [True, True, True, False]
     """
     if not _comparable(one.unit, other.unit) or _rank_and_count(one, other):
         return False
-    if one.unit and other.unit and one.unit != other.unit:
+    if one.unit and other.unit and one.unit.dimension == other.unit.dimension and one.unit != other.unit:
         pairs = zip(one.ends, other.ends, strict=True)
         return all(abs(a - b) <= CONVERSION * max(abs(a), abs(b)) for a, b in pairs)
+    if _same_numbers(one, other, 1.0):
+        return True
+    shares = [quantity for quantity in (one, other) if quantity.unit and quantity.unit.dimension == "percentage"]
+    return len(shares) == 1 and _same_numbers(*((one, other) if shares[0] is one else (other, one)), 0.01)
+
+
+def _same_numbers(one: Quantity, other: Quantity, factor: float) -> bool:
     ends = zip(one.number[:2], other.number[:2], strict=True)
-    place = max(_written_place(one), _written_place(other))
-    return all(_close(a, b, place, hedged=one.hedged or other.hedged) for a, b in ends)
+    place = max(_written_place(one) * factor, _written_place(other))
+    hedged = one.hedged or other.hedged
+    return all(_close(a * factor, b, place, hedged=hedged) for a, b in ends)
 
 
 def _comparable(one: Unit | None, other: Unit | None) -> bool:
+    """Whether two units measure the same; 'pounds' may be money or mass."""
     if one is None or other is None or one.dimension == other.dimension:
         return True
-    return {one.dimension, other.dimension} == {"mass", "sterling"} and 1.0 in {one.factor, other.factor}
+    return (
+        {one.dimension, other.dimension} == {"mass", "sterling"}
+        and one.factor in {1.0, _POUND}
+        and (other.factor in {1.0, _POUND})
+    )
 
 
 def _rank_and_count(one: Quantity, other: Quantity) -> bool:

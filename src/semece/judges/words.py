@@ -70,6 +70,7 @@ _LATIN = {
     for letter, latin in zip(letters, spellings.split(" "), strict=True)
 }
 _TRANSLITERATION = str.maketrans(_LATIN | {letter.upper(): latin.capitalize() for letter, latin in _LATIN.items()})
+_LATIN_LETTERS = _LETTERS | _TRANSLITERATION
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _EXPONENT = re.compile("(?<=[0-9])[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _UNIT_POWER = re.compile("(?<=[a-z])[²³]")
@@ -96,8 +97,8 @@ def fold(text: str) -> str:
         text = _reread(text)
     text = _EXPONENT.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), _VULGAR.sub(" ", text))
     text = _FOOTNOTE.sub(" ", _UNIT_POWER.sub(lambda power: power[0].translate(_SUPERSCRIPTS), text))
-    plain = unicodedata.normalize("NFKD", text.translate(_LETTERS).translate(_TRANSLITERATION))
-    return "".join(c for c in plain if not unicodedata.combining(c)).translate(_LETTERS)
+    plain = unicodedata.normalize("NFKD", text.translate(_LATIN_LETTERS))
+    return "".join(c for c in plain if not unicodedata.combining(c)).translate(_LATIN_LETTERS)
 
 
 def _reread(text: str) -> str:
