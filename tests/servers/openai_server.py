@@ -16,7 +16,7 @@ from pathlib import Path
 
 from semece.models import Message, Request
 
-from .serving import UNPAID, Handler, Server, seed_of, tokens_of, uniform
+from .serving import UNPAID, Handler, Server, now, seed_of, tokens_of, uniform
 
 COUNTS = {"few": "half of the choices asked for", "many": "two more than asked for"}
 FATES = {
@@ -30,7 +30,7 @@ BROKEN = {
     "403": (403, "permission_denied", "You are not allowed to sample from this model"),
     "404": (404, "model_not_found", "The model `m` does not exist or you do not have access to it"),
     "402": (402, "insufficient_balance", "Insufficient Balance"),
-    "quota": (429, "insufficient_quota", "You exceeded your current quota, please check your plan and billing details"),
+    "quota": (429, "insufficient_quota", "You exceeded your current quota, please check your plan and billing"),
     "context": (400, "context_length_exceeded", "This model's maximum context length is 8192 tokens"),
     "filtered": (400, "content_filter", "The prompt was filtered"),
 }
@@ -41,15 +41,6 @@ def error_body(status, message, *, code=None, param=None):
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
 
 
-def now(coroutine):
-    """Give what a coroutine that never waits gives."""
-    try:
-        coroutine.send(None)
-    except StopIteration as stop:
-        return stop.value
-    raise AssertionError("it waits")
-
-
 class OpenAIHandler(Handler):
     def get(self):
         if self.path == "/account":
@@ -58,11 +49,11 @@ class OpenAIHandler(Handler):
             self.json(404, error_body(404, f"no {self.path}"))
 
     def post(self):
-        server, data = self.server, self.body()
+        server, data, (path, _) = self.server, self.body(), self.parsed()
         with server.lock:
-            server.account.requests[f"POST {self.path}"] += 1
-        if self.path != "/v1/chat/completions":
-            self.json(404, error_body(404, f"Invalid URL (POST {self.path})"))
+            server.account.requests[f"POST {path}"] += 1
+        if path != "/v1/chat/completions":
+            self.json(404, error_body(404, f"Invalid URL (POST {path})"))
         elif not self.turned_away():
             asked = json.loads(data)
             if server.keep_bodies:

@@ -6,25 +6,29 @@ several choices) is left out from then on, and said once.
 
 from __future__ import annotations
 
-import email.utils
+import base64
+import ipaddress
 import json
-import logging
 import os
 import re
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
+from semece.models.openai_errors import FILTERED, codes, explain, lost, named_option, sentence
+from semece.models.provider_errors import clear
+from semece.models.quiet import keep_out_of_logs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from semece.models import ReplyStatus, Request
+    from openai import AsyncOpenAI
 
-LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+    from semece.models import ReplyStatus, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +43,35 @@ class Service:
         The environment variable of its key.
     max_choices : int
         Most choices of one request.
-    max_tokens : str
-        What it calls the most tokens of a reply.
+    max_tokens, seed : str
+        What it calls the most tokens of a reply, and the seed.
     """
 
     base_url: str | None
     key: str
     max_choices: int = 1
     max_tokens: str = "max_tokens"
+    seed: str = "seed"
 
 
-SERVICES = {
+SERVICES: Mapping[str, Service] = {
     "openai": Service("https://api.openai.com/v1", "OPENAI_API_KEY", 8, "max_completion_tokens"),
     "xai": Service("https://api.x.ai/v1", "XAI_API_KEY"),
-    "mistral": Service("https://api.mistral.ai/v1", "MISTRAL_API_KEY"),
+    "mistral": Service("https://api.mistral.ai/v1", "MISTRAL_API_KEY", seed="random_seed"),
     "openrouter": Service("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
     "groq": Service("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
     "deepseek": Service("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
     "together": Service("https://api.together.xyz/v1", "TOGETHER_API_KEY", 8),
     "ollama": Service("http://127.0.0.1:11434/v1", "OLLAMA_API_KEY"),
-    "vllm": Service("http://127.0.0.1:8000/v1", "VLLM_API_KEY", 50),
+    "vllm": Service("http://127.0.0.1:8000/v1", "VLLM_API_KEY", 16),
 }
 """Address, key and choices by the first word of a spelling."""
+
+OTHER = Service(None, "SERVICE_API_KEY", 8)
+"""A service that is not in the table; its word stands for ``SERVICE``."""
+
+LONELY = 3
+"""After so many calls in a row that gave one choice of several, they are asked for one by one."""
 
 
 def open_openai(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> OpenAICompatible:
@@ -72,9 +83,14 @@ def open_openai(spelling: str, *, base_url: str | None = None, timeout: float = 
         ``service/NAME`` with a service of :data:`SERVICES`, or ``openai-api/SERVICE/NAME`` with ``SERVICE_BASE_URL``
         and ``SERVICE_API_KEY`` in the environment.
     base_url : str, optional
-        Wins over the table and the environment.
+        Wins over the environment, which wins over the table. A user name and password in it are sent as such.
     timeout : float
         Seconds for one call.
+
+    Returns
+    -------
+    OpenAICompatible
+        Nothing is sent before the first call.
 
     Raises
     ------
@@ -85,22 +101,39 @@ def open_openai(spelling: str, *, base_url: str | None = None, timeout: float = 
     address = base_url or os.environ.get(f"{word}_BASE_URL") or service.base_url
     if not address:
         raise ModelError(f"{spelling} needs an address: set {word}_BASE_URL, or give --base-url")
-    key = os.environ.get(service.key)
-    if not key and urlsplit(address).hostname not in LOOPBACK:
+    if not re.match(r"https?://[^/]", address):
+        raise ModelError(f"the address of {spelling} must begin with http:// or https:// and a host")
+    key = os.environ.get(service.key, "")
+    if not key and not urlsplit(address).username and not is_loopback(address):
         raise ModelError(f"{spelling} needs a key: set {service.key} in the environment, or give --env-file")
-    return OpenAICompatible(spelling, name, service, address=address, key=key or "", timeout=timeout)
+    return OpenAICompatible(spelling, name, service, address=address, key=key, timeout=timeout)
 
 
 def _service(spelling: str) -> tuple[Service, str, str]:
     """Split a spelling into the service, the model's name there, and the word of its variables."""
     first, _, rest = spelling.partition("/")
     if first in SERVICES and rest:
-        return SERVICES[first], rest, re.sub(r"\W", "_", first).upper()
+        return SERVICES[first], rest, first.upper()
     custom, _, name = rest.partition("/")
     if first != "openai-api" or not custom or not name:
         raise ModelError(f"{spelling!r} must be spelled openai-api/SERVICE/NAME or SERVICE/NAME of a known service")
     word = re.sub(r"\W", "_", custom).upper()
-    return Service(None, f"{word}_API_KEY", 8), name, word
+    return Service(None, f"{word}_API_KEY", OTHER.max_choices), name, word
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is on this machine.
+
+    Examples
+    --------
+    >>> is_loopback("http://127.0.0.1:8000/v1"), is_loopback("http://localhost/v1"), is_loopback("https://api.x.ai/v1")
+    (True, True, False)
+    """
+    host = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 class OpenAICompatible:
@@ -113,23 +146,21 @@ class OpenAICompatible:
     service : Service
         What it takes.
     address, key : str
-        Base URL and key; both stay out of every message.
+        Base URL and key; what is secret in them stays out of every message.
     timeout : float
         Seconds for one call.
     """
 
     def __init__(
-        self, spelling: str, name: str, service: Service, *, address: str, key: str, timeout: float = 600.0
+        self, spelling: str, name: str, service: Service, *, address: str, key: str = "", timeout: float = 600.0
     ) -> None:
-        from openai import AsyncOpenAI
-
         self._spelling, self._model, self._max_choices = spelling, name, service.max_choices
-        self._tokens_name, self._renamed = service.max_tokens, False
+        self._tokens_name, self._renamed, self._seed_name = service.max_tokens, False, service.seed
+        self._address, self._key, self._timeout = address, key, timeout
         self._dropped: set[str] = set()
         self._said: set[str] = set()
+        self._lonely = 0
         self._secrets = _secrets(address, key)
-        self._client = AsyncOpenAI(api_key=key or "none", base_url=address, timeout=timeout, max_retries=0)
-        _keep_out_of_logs(self._secrets)
 
     @property
     def name(self) -> str:
@@ -137,13 +168,46 @@ class OpenAICompatible:
         return self._spelling
 
     @property
+    def base_url(self) -> str:
+        """The address without user name, password and query."""
+        parts = urlsplit(self._address)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+    @property
     def max_choices(self) -> int:
         """How many choices one request may ask for now."""
         return self._max_choices
 
+    @cached_property
+    def _client(self) -> AsyncOpenAI:
+        """The connections, opened at the first call."""
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+        parts = urlsplit(self._address)
+        headers = {}
+        if parts.username:
+            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        timeout = Timeout(self._timeout, connect=min(self._timeout, 30.0))
+        client = AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=self.base_url,
+            timeout=timeout,
+            max_retries=0,
+            default_headers=headers,
+            default_query=dict(parse_qsl(parts.query)),
+            # On this machine no proxy is asked.
+            http_client=DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self._address) else None,
+        )
+        if not self._spelling.startswith("openai/"):
+            client.organization = client.project = None
+        keep_out_of_logs(self._secrets)
+        return client
+
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.close()
+        if "_client" in vars(self):
+            await self._client.close()
 
     async def __call__(self, request: Request, /) -> Call:
         """Ask once; leave out what the service refuses by name.
@@ -156,25 +220,28 @@ class OpenAICompatible:
         import openai
 
         events: list[str] = []
+        started = time.perf_counter()
         while True:
-            body, started = self._body(request), time.perf_counter()
+            body = self._body(request)
             try:
                 raw = await self._client.chat.completions.with_raw_response.create(**body)
-                text = raw.http_response.text
             except openai.APIStatusError as error:
+                if (call := self._filtered(error, body, events)) is not None:
+                    return call
                 event = self._learn(error, body) if error.status_code in {400, 422} else None
                 if event is None:
                     raise self._explain(error) from None
-                if event not in self._said:
-                    self._said.add(event)
-                    events.append(event)
-                continue
+                self._say(event, events)
             except openai.APIConnectionError as error:
                 raise self._lost(error) from None
-            latency = time.perf_counter() - started
-            return self._read(text, request.n, raw.headers.get("x-request-id"), latency, events)
+            else:
+                latency = time.perf_counter() - started
+                text = raw.http_response.text
+                call = self._read(text, body.get("n", 1), raw.headers.get("x-request-id"), latency, events)
+                return self._counted(call, body.get("n", 1), events)
 
     def _body(self, request: Request) -> dict[str, Any]:
+        """Write the request as the service takes it, as far as is known."""
         options = request.decoding
         body: dict[str, Any] = {
             "model": self._model,
@@ -187,11 +254,15 @@ class OpenAICompatible:
             "n": min(request.n, self._max_choices) if request.n > 1 and self._max_choices > 1 else None,
             "response_format": _format(options.schema),
         }
-        return {name: value for name, value in body.items() if value is not None and name not in self._dropped}
+        given = {name: value for name, value in body.items() if value is not None and name not in self._dropped}
+        if self._seed_name != "seed" and "seed" in given:
+            given["extra_body"] = {self._seed_name: given.pop("seed")}
+        return given
 
     def _learn(self, error: Any, body: Mapping[str, Any]) -> str | None:  # noqa: ANN401 - an APIStatusError
         """Leave out, from now on, the option that a refusal names; None if it names none."""
-        named = _named(error, [name for name in body if name not in {"model", "messages"}])
+        sent = {"seed" if name == "extra_body" else name for name in body} - {"model", "messages"}
+        named = named_option(error, sent)
         if named is None:
             return None
         if named == "n":
@@ -206,46 +277,72 @@ class OpenAICompatible:
         self._dropped.add(named)
         return f"{self._spelling} does not take {named}: left out"
 
+    def _say(self, event: str, events: list[str]) -> None:
+        """Tell what was noticed for the first time."""
+        if event not in self._said:
+            self._said.add(event)
+            events.append(event)
+
+    def _filtered(self, error: Any, body: Mapping[str, Any], events: Iterable[str]) -> Call | None:  # noqa: ANN401
+        """Take a prompt that the service's filter stopped for as many filtered choices: asking again does not help."""
+        if error.status_code != 400 or not codes(error) & FILTERED:
+            return None
+        raw = json.dumps({"error": self._clean(sentence(error))}, ensure_ascii=False)
+        reply = Reply("", "content_filter", "content_filter", raw)
+        return Call((reply,) * body.get("n", 1), events=tuple(events))
+
     def _explain(self, error: Any) -> ModelError:  # noqa: ANN401 - an APIStatusError
-        status, sentence = error.status_code, self._clean(_sentence(error))
-        if status == 429 and not _out_of_quota(error):
-            wait = retry_after(error.response.headers)
-            return TransientError(f"{self._spelling}: {sentence}", status="rate_limited", retry_after=wait)
-        if status in {408, 409, 425} or status >= 500:
-            wait = retry_after(error.response.headers)
-            return TransientError(f"{self._spelling}: {status} {sentence}", status="server", retry_after=wait)
-        reasons = {401: "refused the key", 403: "refused the key", 404: "does not know this model", 402: "wants money"}
-        reason = reasons.get(status, "has no quota left" if status == 429 else "refused the request")
-        return ModelError(f"{self._spelling} {reason} ({status}): {sentence}")
+        return explain(error, self._spelling, self._clean(sentence(error)))
 
     def _lost(self, error: Any) -> TransientError:  # noqa: ANN401 - an APIConnectionError
-        import openai
-
-        if isinstance(error, openai.APITimeoutError):
-            sent = type(error.__cause__).__name__ not in {"ConnectTimeout", "PoolTimeout"}
-            return TransientError(f"{self._spelling}: no reply in time", status="timeout", maybe_paid=sent)
-        cause = type(error.__cause__).__name__
-        return TransientError(
-            f"{self._spelling}: connection lost ({cause})", status="connection", maybe_paid=cause != "ConnectError"
-        )
+        return lost(error, self._spelling, self._clean(str(error.__cause__ or "")))
 
     def _read(self, text: str, wanted: int, request_id: str | None, latency: float, events: Iterable[str]) -> Call:
+        """Read the first choices of a reply."""
+        replies: tuple[Reply, ...] = ()
         try:
-            body = json.loads(text)
-            choices = body["choices"][:wanted]
-            replies = tuple(_reply(choice) for choice in sorted(choices, key=lambda c: c.get("index") or 0))
-            used = body.get("usage") or {}
-            usage = Usage(used["prompt_tokens"], used.get("completion_tokens", 0)) if "prompt_tokens" in used else None
-        except (ValueError, KeyError, TypeError, AttributeError):
+            body = json.loads(self._hide(text))
+            choices = sorted(filter(_is_choice, body["choices"]), key=lambda choice: choice.get("index") or 0)
+            replies = tuple(_reply(choice) for choice in choices[:wanted])
+            usage, request_id = _usage(body), request_id or body.get("id")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             replies = ()
         if not replies:
             raise TransientError(f"{self._spelling}: the reply was broken", status="broken_body", maybe_paid=True)
         return Call(replies, usage, request_id, latency, tuple(events))
 
-    def _clean(self, text: str) -> str:
+    def _counted(self, call: Call, wanted: int, events: list[str]) -> Call:
+        """Notice that choices are missing; a service that gives one of several again and again is asked one by one."""
+        given = len(call.replies)
+        if given < wanted:
+            self._say(f"{self._spelling} gave fewer choices than asked for", events)
+        if wanted > 1:
+            self._lonely = self._lonely + 1 if given == 1 else 0
+        if self._lonely >= LONELY and self._max_choices > 1:
+            self._max_choices = 1
+            self._say(f"{self._spelling} gives one choice per request: asked one by one", events)
+        return Call(call.replies, call.usage, call.request_id, call.latency, tuple(events))
+
+    def _hide(self, text: str) -> str:
+        """Take the secrets out of what a service sent."""
         for secret in self._secrets:
             text = text.replace(secret, "***")
-        return " ".join(text.split())[:300]
+        return text
+
+    def _clean(self, text: str) -> str:
+        return clear(text, self._secrets)
+
+
+def _secrets(address: str, key: str) -> tuple[str, ...]:
+    """List what must not be printed: the key, and what hides in the address; the longest first."""
+    parts = urlsplit(address)
+    values = {key, *(value for _, value in parse_qsl(parts.query))}
+    if parts.username:
+        user, password = parts.username, parts.password or ""
+        pair = f"{unquote(user)}:{unquote(password)}"
+        # Without a password the name is the secret.
+        values |= {password or user, unquote(password or user), base64.b64encode(pair.encode()).decode()}
+    return tuple(sorted((value for value in values if len(value) > 3), key=len, reverse=True))
 
 
 def _role(role: str) -> str:
@@ -258,109 +355,39 @@ def _format(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
     return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)}}
 
 
-def _reply(choice: dict[str, Any]) -> Reply:
+def _is_choice(choice: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether it can be read; some services put an error in the place of a choice."""
+    return (
+        isinstance(choice, dict)
+        and isinstance(choice.get("message"), dict)
+        and choice.get("finish_reason") != "error"
+        and isinstance(choice["message"].get("content"), str | list | None)
+    )
+
+
+def _reply(choice: Mapping[str, Any]) -> Reply:
     message, reason = choice["message"], choice.get("finish_reason")
-    text = _text(message.get("content"))
     status: ReplyStatus = "ok"
     if message.get("refusal"):
         status = "refusal"
-    elif reason == "length":
+    elif reason in {"length", "model_length", "max_tokens"}:
         status = "truncated"
     elif reason == "content_filter":
         status = "content_filter"
-    return Reply(text, status, reason, json.dumps(choice, ensure_ascii=False, separators=(",", ":")))
+    raw = json.dumps(choice, ensure_ascii=False, separators=(",", ":"))
+    return Reply(_text(message.get("content")), status, reason, raw)
 
 
-def _text(content: object) -> str:
-    """Give the text of a message's content: a string, a list of parts, or nothing."""
-    if isinstance(content, str):
-        return content
+def _text(content: str | list[Any] | None) -> str:
+    """Give the text of a message's content: a string, a list of parts of which only texts count, or nothing."""
     if isinstance(content, list):
-        return "".join(part["text"] for part in content if isinstance(part, dict) and part.get("type") == "text")
-    if content is None:
-        return ""
-    raise TypeError(type(content).__name__)
+        parts = (part for part in content if isinstance(part, dict) and part.get("type") == "text")
+        return "".join(str(part.get("text", "")) for part in parts)
+    return content or ""
 
 
-def _details(error: Any) -> dict[str, Any]:  # noqa: ANN401 - an APIStatusError
-    body = error.body
-    if isinstance(body, dict) and isinstance(body.get("error"), dict):
-        body = body["error"]
-    return body if isinstance(body, dict) else {}
-
-
-def _sentence(error: Any) -> str:  # noqa: ANN401 - an APIStatusError
-    message = _details(error).get("message")
-    return message if isinstance(message, str) else str(error.body or error.message)
-
-
-def _out_of_quota(error: Any) -> bool:  # noqa: ANN401 - an APIStatusError
-    details = _details(error)
-    return "insufficient_quota" in {details.get("code"), details.get("type")}
-
-
-def _named(error: Any, sent: Iterable[str]) -> str | None:  # noqa: ANN401 - an APIStatusError
-    """Find the option that a 400 names: by its ``param`` field, else quoted or as a whole word in the sentence."""
-    options, sentence = list(sent), _sentence(error)
-    param = _details(error).get("param")
-    if isinstance(param, str) and param.partition(".")[0] in options:
-        return param.partition(".")[0]
-    for name in sorted(options, key=len, reverse=True):
-        quoted = re.search(rf"[`'\"]{name}[`'\".]", sentence)
-        if quoted or (len(name) > 1 and re.search(rf"\b{name}\b", sentence)):
-            return name
-    if "n" in options and re.search(r"\bn\b ?(?:>|must|should|is|=)", sentence):
-        return "n"
-    return None
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how long a service asks to wait: seconds, milliseconds or an HTTP date.
-
-    Examples
-    --------
-    >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after-ms": "300"}), retry_after({})
-    (2.5, 0.3, None)
-    """
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            return max(0.0, float(value) / unit)
-        except ValueError:
-            moment = email.utils.parsedate_to_datetime(value) if "," in value else None
-            return None if moment is None else max(0.0, moment.timestamp() - time.time())
-    return None
-
-
-def _secrets(address: str, key: str) -> tuple[str, ...]:
-    """List what must not be printed: the key, and what hides in the address."""
-    parts = urlsplit(address)
-    hidden = [key, parts.password, parts.username, *(value for _, value in parse_qsl(parts.query))]
-    return tuple(secret for secret in hidden if secret and len(secret) > 3)
-
-
-class _Redacting(logging.Filter):
-    """Takes secrets out of the log records of other libraries."""
-
-    def __init__(self, secrets: tuple[str, ...]) -> None:
-        super().__init__()
-        self._secrets = secrets
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Redact the finished message; let the record through."""
-        text = record.getMessage()
-        if any(secret in text for secret in self._secrets):
-            for secret in self._secrets:
-                text = text.replace(secret, "***")
-            record.msg, record.args = text, ()
-        return True
-
-
-def _keep_out_of_logs(secrets: tuple[str, ...]) -> None:
-    if not secrets:
-        return
-    for name in list(logging.root.manager.loggerDict):
-        if name.partition(".")[0] in {"openai", "httpx", "httpcore", "httpx2", "httpcore2"}:
-            logging.getLogger(name).addFilter(_Redacting(secrets))
+def _usage(body: Mapping[str, Any]) -> Usage | None:
+    used = body.get("usage")
+    if not isinstance(used, dict) or not isinstance(used.get("prompt_tokens"), int):
+        return None
+    return Usage(used["prompt_tokens"], used.get("completion_tokens") or 0)
