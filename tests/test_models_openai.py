@@ -8,13 +8,14 @@ import socket
 import threading
 from contextlib import asynccontextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
 
 import pytest
 
 from semece.errors import ModelError, TransientError
 from semece.models import Decoding, Message, Model, Request, Usage
 from semece.models.openai_compatible import LONELY, SERVICES, is_loopback, open_openai
-from semece.models.openai_errors import retry_after
+from semece.models.openai_errors import named_option, retry_after
 from tests.servers.openai_server import COUNTS, FATES, OpenAIServer
 from tests.servers.serving import FAULTS, tokens_of
 
@@ -580,3 +581,18 @@ def test_a_key_that_comes_back_in_a_reply_is_not_kept(key):
     got, _ = canned((200, choices(said(f"Your key is {KEY}"))))
     assert got.replies[0].text == "Your key is ***"
     assert KEY not in got.replies[0].raw
+
+
+@pytest.mark.parametrize(
+    ("sentence", "named"),
+    [
+        ("'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "max_tokens"),
+        ("max_completion_tokens is unknown, max_tokens is meant", "max_completion_tokens"),
+        ("top_p and temperature", "top_p"),
+        ("nothing of that kind", None),
+    ],
+)
+def test_of_two_options_in_a_sentence_the_refused_one_is_found(sentence, named):
+    error = SimpleNamespace(body={"message": sentence})
+    sent = ["n", "temperature", "top_p", "max_completion_tokens", "max_tokens"]
+    assert named_option(error, sent) == named
