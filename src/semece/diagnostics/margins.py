@@ -114,11 +114,10 @@ def difficulty(pool: Pool, *, top: int | None = None) -> pl.DataFrame:
     """
     import polars as pl
 
-    value = pool.sem1 - pool.sem2
-    order = np.lexsort((pool.question, -np.round(value, 12)))[: None if top is None else check_count("top", top)]
-    ranked = np.sort(-np.round(value, 12))
+    value = np.round(pool.sem1 - pool.sem2, 12) + 0.0  # so that rounding errors neither rank nor show as -0
+    order = np.lexsort((pool.question, -value))[: None if top is None else check_count("top", top)]
     columns = {
-        "rank": np.searchsorted(ranked, -np.round(value[order], 12)) + 1,
+        "rank": np.searchsorted(np.sort(-value), -value[order]) + 1,
         "question": pool.question[order],
         "difficulty": value[order],
     }

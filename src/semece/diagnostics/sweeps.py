@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 BUDGETS: tuple[int, ...] = (10, 20, 30, 40, 50)
 """The paper's budgets."""
 
+NO_GAP = 1e-12
+"""A gap up to this is a rounding error, and has no logarithm."""
+
 FEWEST_BUDGETS = 3
 """Fewest budgets through which a slope is drawn."""
 
@@ -356,7 +359,7 @@ def _means(values: Floats, low: NDArray[np.bool_]) -> Floats:
 
 def _line(log_n: Floats, gaps: Floats) -> dict[str, Any]:
     """Slope of log gap against log n."""
-    if (gaps <= 0).any():
+    if (gaps <= NO_GAP).any():
         return {"reason": "no gap at some budget"}
     return {"slope": float(slopes(log_n, np.log(gaps)))}
 
@@ -375,7 +378,7 @@ def _slope(gap: Floats, low: NDArray[np.bool_], log_n: Floats, resampling: Resam
     n_budgets = len(gap)
     features = np.concatenate([gap * low, low.astype(np.float64)]).T
     sums = resampled_sums(features, resampling)
-    kept = (sums > 0).all(axis=1)
+    kept = (sums > NO_GAP).all(axis=1)
     replicates = slopes(log_n, np.log(sums[kept, :n_budgets] / sums[kept, n_budgets:]))
     level = check_level(resampling.level)
     low_end, high_end = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2])
