@@ -228,7 +228,7 @@ def test_ids_are_unique_and_every_reference_has_its_target(views):
 def test_figures_use_the_pages_colours_and_have_names(html):
     svgs = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert len(svgs) == 3
-    for svg, name in zip(svgs, ("sem1", "sem2", "ver"), strict=True):
+    for svg, name in zip(svgs, ("sem1", "sem2", "verbalized"), strict=True):
         assert f"var(--{name})" in svg
         assert 'role="img" aria-label="Reliability diagram.' in svg
         assert set(re.findall(r"#[0-9a-f]{6}\b", svg)) <= {"#000000", "#ffffff"}

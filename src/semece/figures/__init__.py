@@ -6,6 +6,14 @@ Nothing is computed here but positions. Colours, sizes and files are in :mod:`se
 from __future__ import annotations
 
 from semece.figures.canvas import COLORS, FAINT, INK, MARKERS, MUTED, NAMES, figure, save, style
+from semece.figures.diagnostics import (
+    plot_budget,
+    plot_margin,
+    plot_predictions,
+    plot_rate,
+    plot_sweep,
+    plot_sweep_ece,
+)
 from semece.figures.reliability import plot_reliability, plot_reliability_curves, plot_risk_coverage
 from semece.figures.theory import plot_constants, plot_regimes
 
@@ -17,11 +25,17 @@ __all__ = [
     "MUTED",
     "NAMES",
     "figure",
+    "plot_budget",
     "plot_constants",
+    "plot_margin",
+    "plot_predictions",
+    "plot_rate",
     "plot_regimes",
     "plot_reliability",
     "plot_reliability_curves",
     "plot_risk_coverage",
+    "plot_sweep",
+    "plot_sweep_ece",
     "save",
     "style",
 ]

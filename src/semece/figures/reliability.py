@@ -30,7 +30,7 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
         With ``low, high, count, confidence, accuracy, accuracy_low, accuracy_high``; bins with count 0 are left out.
     ax : Axes, optional
         Where to draw; a new figure of one column by default.
-    estimator : {'sem1', 'sem2', 'ver'}
+    estimator : {'sem1', 'sem2', 'verbalized'}
         Whose colour and marker to use.
     title : str
         Above the counts; the estimator's name by default.
@@ -88,7 +88,7 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
         One per model. The one named ``pooled`` is drawn with its intervals.
     ax : Axes, optional
         Where to draw; a new figure of one column by default.
-    estimator : {'sem1', 'sem2', 'ver'}
+    estimator : {'sem1', 'sem2', 'verbalized'}
         Whose colour the pooled curve has.
 
     Returns
@@ -133,7 +133,7 @@ def plot_risk_coverage(
         With ``threshold, coverage, risk``, from the highest threshold down.
     ax : Axes, optional
         Where to draw; several estimators may be drawn on one.
-    estimator : {'sem1', 'sem2', 'ver'}
+    estimator : {'sem1', 'sem2', 'verbalized'}
         Whose colour and marker to use.
     threshold : float, optional
         An abstention threshold to mark: the last point at or above it.

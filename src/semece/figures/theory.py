@@ -101,8 +101,10 @@ def plot_regimes(table: Table, *, ax: Axes | None = None, questions: Table | Non
         ax.plot(edge, mass, color=INK, lw=0.8, ls=dash)
     if questions is not None:
         (x, y), count = _grouped(column_of(questions, "margin"), column_of(questions, "top_two_mass"))
-        area: Any = 4 + 60 * count / max(count.max(), 20)
-        ax.scatter(x, y, area, INK, alpha=0.55, lw=0, clip_on=False, zorder=3)
+        for number in np.unique(count):
+            size = np.sqrt(4 + 60 * number / max(count.max(), 20))
+            dots: dict[str, Any] = {"marker": "o", "ms": size, "color": INK, "alpha": 0.55, "mew": 0, "clip_on": False}
+            ax.plot(x[count == number], y[count == number], ls="", **dots, zorder=3)
     ax.legend(loc="lower right", handlelength=1.2)
     ax.set(xlim=(0, right), ylim=(mass.min(), 1), xlabel=r"margin $\Delta$", ylabel="top-two mass p")
     return ax

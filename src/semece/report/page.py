@@ -45,7 +45,7 @@ _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\uff
 _ESTIMATORS: dict[str, str] = {
     "sem1": "Sem1, the share of the largest class",
     "sem2": "Sem2, its share in answers that did not select it",
-    "ver": "Verbalized, the mean stated confidence",
+    "verbalized": "Verbalized, the mean stated confidence",
 }
 
 

@@ -270,7 +270,7 @@ def reliability(estimates: pl.DataFrame, estimator: str) -> pl.DataFrame | None:
     ----------
     estimates : DataFrame
         One row per selected question; those that are ``complete`` and have the confidence enter.
-    estimator : {'ver', 'sem1', 'sem2'}
+    estimator : {'verbalized', 'sem1', 'sem2'}
         Whose confidence.
 
     Returns
@@ -282,7 +282,7 @@ def reliability(estimates: pl.DataFrame, estimator: str) -> pl.DataFrame | None:
 
     from semece.calibration import reliability_table
 
-    rows = estimates.filter(pl.col("status") == "complete").select(_CONFIDENCE[estimator], "correct").drop_nulls()
+    rows = estimates.filter(pl.col("status") == "complete").select(estimator, "correct").drop_nulls()
     if not rows.height:
         return None
     table = reliability_table(*(column.to_numpy() for column in rows))
