@@ -1,5 +1,8 @@
 """What deserves a look in the classes and grades of a question."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from semece.judges.alarms import alarms, reads_like_an_order
@@ -56,6 +59,16 @@ def test_an_order_to_the_judge_is_listed_and_changes_no_grade(text):
 )
 def test_an_ordinary_answer_is_no_order(text):
     assert not reads_like_an_order(text)
+
+
+def test_no_attack_changes_a_grade_and_most_orders_are_listed():
+    """The answers of the attack set; about half of them are orders, the others attack the reading."""
+    lines = (Path(__file__).parent / "attacks" / "attacks.jsonl").read_text(encoding="utf-8").splitlines()
+    attacks = [row["answer"] for row in map(json.loads, lines) if row["kind"] == "answer"]
+    assert len(attacks) > 30
+    berlin = Question("1", "What is the capital of Germany?", ("Berlin",))
+    assert {RulesJudge().grade(berlin, attack) for attack in attacks} <= {"incorrect", "not_attempted"}
+    assert sum(map(reads_like_an_order, attacks)) > 20
 
 
 def test_nothing_remarkable_gives_no_alarm():

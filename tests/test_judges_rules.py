@@ -350,6 +350,10 @@ def test_the_question_says_what_is_asked_for():
     assert same("Dain", "Dain Ironfoot", question="Who became king?")
     assert same("Eric Matthews (Will Friedle)", "Will Friedle", question="Who played his brother?")
     assert not same("Elk River", "Kanawha River", question="Which river is it?")
+    assert same("IV", "4", question="Which part is it?")
+    assert not same("IV", "4", question="How is 4 written in Roman numerals?")
+    assert grade("4", "IV", question="How is 4 written in Roman numerals?") == "incorrect"
+    assert grade("iiii", "IV", question="How is 4 written in Roman numerals?") == "correct"
 
 
 def test_a_string_in_the_question_does_not_tie_others_together():

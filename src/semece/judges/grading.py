@@ -151,8 +151,13 @@ def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
 
 
 def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
-    """Whether a quantity is the wanted one in the first sentence that gives some; those in its unit count first."""
+    """Whether a quantity is the wanted one in the first sentence that gives some; those in its unit count first.
+
+    Asked for a numeral, a Roman one must be answered by a Roman one.
+    """
     given = _first_values(answer, question, Quantity) or answer.quantities
+    if wanted.number.form == "roman" and "numeral" in question.keys:
+        given = [quantity for quantity in given if quantity.number.form == "roman"]
     in_unit = [quantity for quantity in given if wanted.unit and quantity.unit == wanted.unit] or given
     if any(same_quantity(quantity, wanted) or within(quantity, wanted) for quantity in in_unit):
         return True

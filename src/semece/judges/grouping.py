@@ -16,7 +16,10 @@ from semece.judges.values import is_year, same_date, same_quantity
 from semece.judges.words import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+
+PERSON = frozenset({"who", "whom", "whose"})
+"""Words that ask for a person."""
 
 EQUAL, NAMED, DETAILED = 3, 2, 1
 """How strongly two strings are linked: same words or values, two names of one thing, one with more detail."""
@@ -75,16 +78,16 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     [0, 0, 1, 1, 2]
     """
     asked = read(question)
-    asks = frozenset(item.text for item in asked.items) & {"year", "who", "whom", "whose"}
+    asks = frozenset(item.text for item in asked.items) & {"year", "numerals", *PERSON}
     texts = sorted(set(answers))
     forms = [prepare(text, asked) for text in texts]
     links = _links(forms, asks)
-    groups = _Groups(forms, asks)
-    for one, other in (pair for pair in links if links[pair] > DETAILED):
-        groups.join(one, other)
+    groups = _Groups(forms, links, asks)
+    for pair in (pair for pair in links if links[pair] > DETAILED):
+        groups.join(*pair)
     groups.share_names()
-    for one, other in (pair for pair in links if links[pair] == DETAILED):
-        groups.join(one, other)
+    for pair in (pair for pair in links if links[pair] == DETAILED):
+        groups.join(*pair)
     place = {text: number for number, text in enumerate(texts)}
     labels: dict[int, int] = {}
     return [labels.setdefault(groups.home[place[text]], len(labels)) for text in answers]
@@ -93,12 +96,13 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
 class _Groups:
     """Strings in groups that grow by links and refuse contradictions."""
 
-    def __init__(self, forms: Sequence[Form], asks: frozenset[str]) -> None:
+    def __init__(self, forms: Sequence[Form], links: Mapping[tuple[int, int], int], asks: frozenset[str]) -> None:
         self.forms = forms
+        self.links = links
         self.asks = asks
         self.home = list(range(len(forms)))
         self.members = [[number] for number in range(len(forms))]
-        self.names: list[set[str]] = []
+        self.names: list[list[int]] = []
 
     def join(self, one: int, other: int) -> None:
         """Join the groups of two strings unless a member of one contradicts a member of the other."""
@@ -110,22 +114,26 @@ class _Groups:
         self.members[left] += self.members[right]
 
     def share_names(self) -> None:
-        """Give each string the words of all that are joined to it so far: names of one thing."""
-        keys = [{item.key for item in form.core} for form in self.forms]
-        self.names = [set().union(*(keys[number] for number in self.members[home])) for home in self.home]
+        """Fix the names of each string: all that are joined to it so far."""
+        self.names = [list(self.members[home]) for home in self.home]
 
     def _contradict(self, one: int, other: int) -> bool:
         """Whether two strings cannot be in one group.
 
-        They have different values, or are not linked and share no name, or each has its own detail.
+        They have different values, or no names of theirs are linked and they share no word, or each has its own detail.
         """
         first, second = self.forms[one], self.forms[other]
         if differ(first, second, self.asks):
             return True
-        if not self.names or link(first, second, self.asks):
+        if not self.names or self._linked(one, other):
             return False
-        shared = self.names[one] & self.names[other]
-        return not shared or (_adds(first, shared) and _adds(second, shared))
+        keys = [{item.key for name in self.names[number] for item in self.forms[name].core} for number in (one, other)]
+        shared = keys[0] & keys[1]
+        person = bool(self.asks & PERSON)
+        return not shared or (_adds(first, shared, person=person) and _adds(second, shared, person=person))
+
+    def _linked(self, one: int, other: int) -> bool:
+        return any((min(a, b), max(a, b)) in self.links for a in self.names[one] for b in self.names[other])
 
 
 def prepare(text: str, question: Reading) -> Form:
@@ -181,13 +189,14 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         The strings.
     asks : frozenset of str
         'year' if the question asks for one: then dates of one year are equal. 'who' if it asks for a person: then a
-        given name alone, and a name in parentheses, are names of that person.
+        given name alone, and a name in parentheses, are names of that person. 'numerals' if it asks for them: then a
+        Roman one is no other.
     """
     if differ(one, other, asks):
         return 0
     if same_words(one.core, other.core) or same_words(one.whole, other.whole) or _same_values(one, other):
         return EQUAL
-    person = bool(asks - {"year"})
+    person = bool(asks & PERSON)
     if related(one.core, other.core) or (person and _other_name(one, other)):
         return NAMED
     if person and (_given_name(one, other) or _given_name(other, one)):
@@ -204,8 +213,14 @@ def _same_values(one: Form, other: Form) -> bool:
 
 
 def _same_lead(one: Form, other: Form) -> bool:
-    """Whether one string is a value with which the other begins: '4' and '4 of them, one unfinished'."""
-    return 1 in {len(one.core), len(other.core)} and all(form.core[0].value is not None for form in (one, other))
+    """Whether both begin with a value, and do not count different things: '4', '4 of them', '4 symphonies'.
+
+    That the values agree is known.
+    """
+    if one.core[0].value is None or other.core[0].value is None:
+        return False
+    counted = [form.core[1].key for form in (one, other) if len(form.core) > 1 and form.core[1].gap in {" ", "-"}]
+    return len(set(counted)) < 2
 
 
 def _given_name(one: Form, other: Form) -> bool:
@@ -230,11 +245,16 @@ def _details(long: Form, short: Form) -> bool:
         return False
     if len(long.core) > len(short.core) and specifies(long.core, short.core, items):
         return True
-    return (
-        not is_sentence(long.reading)
-        and len(long.whole) > len(short.whole)
-        and specifies(long.whole, short.whole, items)
-    )
+    if is_sentence(long.reading) or len(long.whole) <= len(short.whole):
+        return False
+    return specifies(long.whole, short.whole, items) or _scattered(long, short)
+
+
+def _scattered(long: Form, short: Form) -> bool:
+    """Whether all words of a phrase are in a longer one, in any order: 'uncertainty principle'."""
+    if len(short.whole) < 2 or any(isinstance(item.value, Quantity) for item in (*short.whole, *long.whole)):
+        return False
+    return {item.key for item in short.whole} <= long.reading.keys
 
 
 def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
@@ -245,8 +265,14 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
         return False
     if one.core[0].value is not None and other.core[0].value is not None:
         return not _same_value(one.values[0], other.values[0], asks)
-    fewer, more = sorted((one.values, other.values), key=len)
+    left, right = (_told(form, asks) for form in (one, other))
+    fewer, more = sorted((left, right), key=len)
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
+
+
+def _told(form: Form, asks: frozenset[str]) -> tuple[Quantity | Date, ...]:
+    """List the values that tell strings apart: asked for a person, a date is detail."""
+    return tuple(value for value in form.values if not (asks & PERSON and isinstance(value, Date)))
 
 
 def _same_value(one: Quantity | Date, other: Quantity | Date, asks: frozenset[str]) -> bool:
@@ -256,10 +282,16 @@ def _same_value(one: Quantity | Date, other: Quantity | Date, asks: frozenset[st
         return same_date(one, other)
     if isinstance(one, Date):
         return isinstance(other, Quantity) and is_year(other, one)
-    return is_year(one, other) if isinstance(other, Date) else same_quantity(one, other)
+    if isinstance(other, Date):
+        return is_year(one, other)
+    numeral = "numerals" in asks and (one.number.form == "roman") != (other.number.form == "roman")
+    return not numeral and same_quantity(one, other)
 
 
-def _adds(form: Form, shared: set[str]) -> bool:
-    """Whether a string has informing words beyond the shared ones that are no kind or relation."""
+def _adds(form: Form, shared: set[str], *, person: bool) -> bool:
+    """Whether a string has a name or a number beyond the shared words; of a person, every word is a name."""
     known = vocabulary("kinds") | vocabulary("relations")
-    return any(item.key not in shared and item.text not in known for item in form.core)
+    extra = [item for item in form.core if item.key not in shared and item.key not in known]
+    if person:
+        extra = [item for item in extra if not isinstance(item.value, Date)]
+    return any(person or item.value is not None or (item.named and item is not form.reading.items[0]) for item in extra)

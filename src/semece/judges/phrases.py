@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from semece.judges.reading import Item, Reading
 
+NAMING = frozenset({"named", "called", "titled", "known", "as"})
+"""Words that introduce a name: 'a village called Kitzbuhel'."""
+
 ECHO = 3
 """A phrase of at most this many words loses only its last words to the question."""
 
@@ -193,7 +196,7 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
 
 def _tail_keeps(following: Item) -> bool:
     if isinstance(following.value, Quantity):
-        return "(" in following.gap
+        return bool(following.gap.strip())
     return following.key not in vocabulary("changers") or bool(following.gap.strip())
 
 
@@ -222,7 +225,7 @@ def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) ->
     between = _between(before, long[place], items) - {"the", "a", "an"}
     if "of" in between:
         return before.key in vocabulary("kinds")
-    return not between or "by" in between or any(item.text in vocabulary("auxiliaries") for item in items)
+    return not between - NAMING or "by" in between or any(item.text in vocabulary("auxiliaries") for item in items)
 
 
 def _between(one: Item, other: Item, items: Sequence[Item]) -> set[str]:

@@ -64,7 +64,7 @@ class Reading:
     keys : frozenset of str
         The keys of the content.
     negated : bool
-        Whether a negation is in it.
+        Whether a negation is in its first clause.
     sentences : int
         How many sentences it has, at least 1.
     """
@@ -121,6 +121,16 @@ def read(text: str) -> Reading:
     return reading_of(items)
 
 
+def _head(items: Sequence[Item], content: Sequence[Item]) -> Sequence[Item]:
+    """Cut off what comes after the first comma, dash or bracket that follows an informing word."""
+    begun = False
+    for place, item in enumerate(items):
+        if begun and (item.aside or item.gap.strip(" .'\"") or item.sentence):
+            return items[:place]
+        begun = begun or any(item is word for word in content)
+    return items
+
+
 def _only_signs(text: str) -> list[Word]:
     """Take a string without letters and digits ('∞') as one word."""
     signs = normalise(text) or text.strip()
@@ -131,7 +141,7 @@ def reading_of(items: Sequence[Item]) -> Reading:
     """Sum up items in order, those of a whole string or of a part of it; sentences are numbered from 0."""
     items = _quoted_aside(items)
     content = _content(items)
-    negated = any(item.text in vocabulary("negations") for item in items)
+    negated = any(item.text in vocabulary("negations") for item in _head(items, content))
     last = items[-1].sentence if items else 0
     return Reading(tuple(items), content, frozenset(item.key for item in content), negated, last + 1)
 

@@ -129,7 +129,7 @@ _OBJECT = (
 )
 _KNOWING = rf"(?:know|recall|remember|have (?:\w+ )?(?:answer|information|data|access|knowledge|idea)){_OBJECT}"
 _TELLING = "answer|provide|determine|find|verif|say|tell|help|assist|confirm|recall|remember|give|identif|access|known"
-_LACKING = r"not (?:known|available|applicable|provided|specified)|(?:not enough|insufficient) \w+"
+_LACKING = r"not (?:known|available|applicable|specified)|(?:not enough|insufficient) \w+"
 _REFUSALS = tuple(
     re.compile(rf"(?:(?:i am |im )?(?:sorry|afraid|apologi[sz]e)(?: but| that)? )?{_FILLER}(?:{pattern})")
     for pattern in (
@@ -139,7 +139,7 @@ _REFUSALS = tuple(
         r"(?:i am |im |we are )?(?:unable|not able) to \w+.*",
         rf"(?:i |we |it )?(?:can ?not|cant|could not|couldnt) (?:be )?(?:{_TELLING})\w*(?: .*)?",
         r"(?:i have )?no (?:idea|clue|answer|response|comment|information)(?: (?:about|on|given|available).*)?",
-        rf"(?:(?:answer|it|this) is )?(?:unknown|unclear|undetermined|unanswerable|n a|idk|dunno|{_LACKING})(?: to .*)?",
+        rf"(?:(?:answer|it|this) is )?(?:unknown|unclear|undetermined|n a|idk|dunno|{_LACKING})(?: to .*)?",
     )
 )
 """Refusals in normalised words, without articles and apostrophes."""
