@@ -136,6 +136,12 @@ SAME = [
     ("Richard Nixon", "Nixon"),
     ("Chinese Exclusion Act", "Chinese Exclusion Act of 1882"),
     ("4", "4 symphonies, the last one unfinished"),
+    ("Norman Mailer", "Norman Mailer (no doubt about that)"),
+    ("False", "False, he was not"),
+    ("the great clam", "clam"),
+    ("uncertainty principle", "Heisenberg's principle of uncertainty"),
+    ("Hans Andersen", "a writer named Hans Andersen"),
+    ("Bobby Fischer", "American Bobby Fischer"),
     # other order, hedges
     ("Huey, Dewey and Louie", "Louie, Huey and Dewey"),
     ("probably Paris", "Paris"),
@@ -146,6 +152,7 @@ DIFFERENT = [
     ("1976", "1977"),
     ("two seasons", "the second season"),
     ("4 or 5", "4"),
+    ("4 dogs", "4 cats"),
     ("300", "302"),
     ("2.4", "2.5"),
     ("-5", "5"),
@@ -354,6 +361,14 @@ def test_the_question_says_what_is_asked_for():
     assert not same("IV", "4", question="How is 4 written in Roman numerals?")
     assert grade("4", "IV", question="How is 4 written in Roman numerals?") == "incorrect"
     assert grade("iiii", "IV", question="How is 4 written in Roman numerals?") == "correct"
+
+
+def test_detail_that_does_not_name_keeps_a_group_together():
+    answers = ["antelope", "a small antelope", "an antelope of the plains", "Botswanan antelope"]
+    assert JUDGE.partition(Question("1", "What animal is it?"), answers) == [0, 0, 0, 0]
+    answers = ["Perry", "Fred Perry in 1935", "Fred Perry - 1936", "Joe Perry"]
+    labels = JUDGE.partition(Question("1", "Who won?"), answers)
+    assert labels[1] == labels[2] != labels[3]
 
 
 def test_a_string_in_the_question_does_not_tie_others_together():
