@@ -435,7 +435,7 @@ def test_the_id_names_the_model_and_changes_with_every_option():
     judges = [LLMJudge("a/b"), LLMJudge("a/c"), LLMJudge("a/b", prompt="strict"), LLMJudge("a/b", prompt="loose")]
     judges += [LLMJudge("a/b", seed=1), LLMJudge("a/b", order=1)]
     assert len({judge.id for judge in judges}) == len(judges)
-    assert all("a/" in judge.id and judge.name in judge.id for judge in judges)
+    assert all("a/" in judge.id and judge.model in judge.id for judge in judges)
     assert LLMJudge("a/b").id == LLMJudge("a/b").id
 
 

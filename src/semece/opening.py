@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from semece.errors import ModelError, SemeceError
 from semece.judges.exact import ExactJudge
 from semece.judges.given import GivenJudge
-from semece.judges.llm import LLMJudge
+from semece.judges.llm import PROMPTS, LLMJudge
 from semece.judges.rules import RulesJudge
 
 if TYPE_CHECKING:
@@ -131,22 +132,91 @@ def open_batches(
     raise ModelError(f"{service} has no batch interface that semece knows: run it without --batch")
 
 
-def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0) -> Judge:
+def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0, order: int = 0) -> Judge:
     """Open a judge: ``rules``, ``exact``, ``given``, or any model's spelling.
+
+    After a ``#`` a model's spelling may say how it judges: ``openai/gpt-4o-mini#strict`` (a prompt),
+    ``openai/gpt-4o-mini#order=1`` (another order of the answers), or both, separated by a comma.
+
+    Parameters
+    ----------
+    spelling : str
+        Who judges. What it says itself wins over the options.
+    prompt : {'default', 'strict', 'loose'}
+        Which texts instruct a model.
+    seed, order : int
+        Of the order in which a model is shown the answers.
 
     Raises
     ------
     SemeceError
-        The spelling is neither.
+        The spelling is neither, or what follows the ``#`` is unknown.
+
+    Examples
+    --------
+    >>> open_judge("openai/gpt-4o-mini#strict,order=1").order
+    1
     """
-    if spelling in FREE_JUDGES:
-        return FREE_JUDGES[spelling]()
-    if "/" not in spelling:
+    name, mark, variant = spelling.partition("#")
+    if name in FREE_JUDGES:
+        if mark:
+            raise SemeceError(f"{name} has no variants: it always judges in the same way; got {spelling!r}")
+        return FREE_JUDGES[name]()
+    if "/" not in name:
         raise SemeceError(
             f"there is no judge {spelling!r}: a judge is one of {', '.join(FREE_JUDGES)}, or a model's spelling "
             "such as openai/gpt-4o-mini"
         )
-    return LLMJudge(spelling, prompt=prompt, seed=seed)
+    judge = LLMJudge(name, prompt=prompt, seed=seed, order=order)
+    return _variant(judge, variant) if mark else judge
+
+
+def _variant(judge: LLMJudge, text: str) -> LLMJudge:
+    """Change a judge as the part of its spelling after the ``#`` says."""
+    for part in text.split(","):
+        option, _, value = part.strip().partition("=")
+        if option in PROMPTS and not value:
+            judge = replace(judge, prompt=option)
+        elif option == "prompt" and value in PROMPTS:
+            judge = replace(judge, prompt=value)
+        elif option == "order" and value.isdecimal():
+            judge = replace(judge, order=int(value))
+        elif option == "seed" and value.isdecimal():
+            judge = replace(judge, seed=int(value))
+        else:
+            raise SemeceError(
+                f"after # a judge's spelling takes {', '.join(PROMPTS)}, order=NUMBER or seed=NUMBER, separated by "
+                f"commas; got {part!r}"
+            )
+    return judge
+
+
+def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple[Judge, Judge]:
+    """Open the judges of the two stages.
+
+    The order of the answers has no meaning where one answer is graded: the grades of all orders are the same replies.
+
+    Parameters
+    ----------
+    partition, grade : str
+        Spellings.
+    prompt : str
+        As in :func:`open_judge`.
+
+    Raises
+    ------
+    SemeceError
+        As :func:`open_judge`.
+
+    Examples
+    --------
+    >>> [judge.name for judge in open_judges("openai/x#order=1", "openai/x#order=1")]
+    ['openai/x#order=1', 'openai/x']
+    """
+    grader = open_judge(grade, prompt=prompt)
+    if isinstance(grader, LLMJudge):
+        grader = replace(grader, seed=0, order=0)
+    return open_judge(partition, prompt=prompt), grader
 
 
 def check_model(spelling: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from semece.budget import estimated_tokens, known_price, prompt_tokens
 from semece.datasets import open_dataset
 from semece.judges.llm import LLMJudge
-from semece.opening import open_judge
+from semece.opening import open_judges
 from semece.pipeline import Asking, missing_slots
 from semece.settings import Settings, check_settings
 from semece.store import Store
@@ -88,7 +88,7 @@ def plan(settings: Settings, path: str | Path, *, expected_tokens: int | None = 
         Per stage.
     """
     check_settings(settings)
-    judges = [open_judge(name, prompt=settings.judge_prompt) for name in settings.judges()]
+    judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
     data = open_dataset(settings.dataset)
     chosen = [
         q for _, q in data.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)

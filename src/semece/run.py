@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from semece.errors import ParseError, SemeceError, StoreError
-from semece.opening import open_judge
+from semece.opening import open_judges
 from semece.pipeline import (
     Missing,
     alarms_of,
@@ -98,8 +98,11 @@ class Run:
             self._store.close()
             raise StoreError(f"{self.path} holds no run yet; 'semece run' or 'semece score' fills it")
         prompt = self._view["judge_prompt"]
-        self._partition_judge = open_judge(partition_judge or judge or self._view["partition_judge"], prompt=prompt)
-        self._grade_judge = open_judge(grade_judge or judge or self._view["grade_judge"], prompt=prompt)
+        self._partition_judge, self._grade_judge = open_judges(
+            partition_judge or judge or self._view["partition_judge"],
+            grade_judge or judge or self._view["grade_judge"],
+            prompt=prompt,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -159,16 +162,27 @@ class Run:
 
     @cached_property
     def _views(self) -> tuple[QuestionView, ...]:
-        read = self._reader()
+        read = self.reader()
         bare = [self._bare_view(q, read) for q in self._store.questions(self._view["ids"])]
         return tuple(_with_estimates(bare, self._view))
 
-    def _reader(self) -> Callable[[StoredReply], Response]:
+    def settings(self) -> Settings:
+        """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""
+        return Settings(
+            self.model,
+            self.dataset,
+            n=self.n,
+            judge_prompt=self._view["judge_prompt"],
+            grade_classes=self._view["grade_classes"],
+            prompt=self._store.meta("prompt"),
+            elicit=self._identity.get("elicitation", "percent"),
+        )
+
+    def reader(self) -> Callable[[StoredReply], Response]:
+        """Give the reading of a stored reply: as its prompt says, or as a sample."""
         if self._store.meta("source") == "samples":
             return read_sample
-        identity = self._identity
-        settings = Settings(self.model, self.dataset, prompt=self._store.meta("prompt"), elicit=identity["elicitation"])
-        return partial(read_reply, settings.response_prompt)
+        return partial(read_reply, self.settings().response_prompt)
 
     def _bare_view(self, question: Question, read: Callable[[StoredReply], Response]) -> QuestionView:
         replies = self._store.replies("respond", question.id)

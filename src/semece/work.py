@@ -16,7 +16,7 @@ from semece.calls import Caller, Pace, in_parallel
 from semece.datasets import Dataset, open_dataset
 from semece.errors import ParseError, SemeceError, StoreError
 from semece.judges.llm import LLMJudge
-from semece.opening import FREE_JUDGES, open_batches, open_judge, open_model
+from semece.opening import open_batches, open_judges, open_model
 from semece.pipeline import (
     Asking,
     Missing,
@@ -32,14 +32,15 @@ from semece.settings import Settings, check_settings
 from semece.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 
     from semece.budget import Price
     from semece.calls import Asker
     from semece.models import Model
     from semece.models.batch import BatchModel
     from semece.pipeline import Judge, Progress
-    from semece.records import Partition, Question
+    from semece.records import Partition, Question, Response
+    from semece.store import StoredReply
 
 
 def check_identity(store: Store, identity: dict[str, Any]) -> None:
@@ -116,7 +117,7 @@ async def execute(
     """
     check_settings(settings)
     data = dataset or open_dataset(settings.dataset)
-    judges = [open_judge(name, prompt=settings.judge_prompt) for name in settings.judges()]
+    judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
     chosen = settings.choose(data)
     if not chosen:
         raise SemeceError(f"no question of {data.name} is selected")
@@ -188,7 +189,19 @@ def _view(settings: Settings, ids: list[str]) -> dict[str, Any]:
 
 
 class Work:
-    """The stages of one invocation on one open store."""
+    """The stages of one invocation on one open store.
+
+    Parameters
+    ----------
+    store : Store
+        Open for writing.
+    settings, questions : Settings, list of Question
+        What is done, and for which questions.
+    progress : callable
+        Called with (stage, steps done).
+    read : callable, optional
+        From a stored reply to a response; None: as the settings' prompt reads it.
+    """
 
     def __init__(
         self,
@@ -196,9 +209,11 @@ class Work:
         settings: Settings,
         questions: list[Question],
         progress: Progress,
+        read: Callable[[StoredReply], Response] | None = None,
     ) -> None:
         self.store, self.settings, self.questions, self.progress = store, settings, questions, progress
         self.asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
+        self.read = read or partial(read_reply, self.asking.prompt)
         spent = store.spent().values()
         self.budget = Budget(
             max_cost=settings.max_cost,
@@ -208,7 +223,8 @@ class Work:
         )
         self.missing = 0
 
-    def _caller(self, model: Model) -> Caller:
+    def caller(self, model: Model) -> Caller:
+        """Put patience, pace and caps in front of a model; all callers share the budget."""
         settings, price = self.settings, self._price(model.name)
         width = min(settings.concurrency, getattr(model, "max_concurrency", settings.concurrency))
         return Caller(model, self.store, pace=Pace(width), patience=settings.patience, budget=self.budget, price=price)
@@ -246,7 +262,8 @@ class Work:
         settings = self.settings
         if settings.batch or not Ledger(self.store).open():
             return
-        for spelling in sorted({settings.model, *settings.judges()} - {*FREE_JUDGES}):
+        judges = open_judges(*settings.judges())
+        for spelling in sorted({settings.model, *(judge.model for judge in judges if isinstance(judge, LLMJudge))}):
             async with self._courier(spelling) as courier:
                 await courier.deliver(nothing)
 
@@ -273,7 +290,7 @@ class Work:
         owned = model is None
         model = model or open_for(self.settings, self.questions, self.settings.model)
         try:
-            caller = self._caller(model)
+            caller = self.caller(model)
             await respond(self.store, self.asking, todo, self.settings.n, caller, progress=self.progress)
         finally:
             if owned:
@@ -294,7 +311,7 @@ class Work:
         try:
             for judge in (partition_judge, grade_judge):
                 if isinstance(judge, LLMJudge) and judge.model not in models:
-                    models[judge.model] = self._caller(open_for(self.settings, self.questions, judge.model))
+                    models[judge.model] = self.caller(open_for(self.settings, self.questions, judge.model))
             if models:
                 self.progress("judge", -len(self.questions))
                 width = max(caller.pace.concurrency for caller in models.values())
@@ -324,7 +341,7 @@ class Work:
     async def _classes(self, question: Question, judge: Judge, asker: Asker | None) -> Partition | None:
         """Partition one question; None if there is nothing to group or the judge's reply is not there."""
         replies = self.store.replies("respond", question.id)
-        responses, _ = read_responses(replies, self.settings.n, partial(read_reply, self.asking.prompt))
+        responses, _ = read_responses(replies, self.settings.n, self.read)
         try:
             if any(response.usable for response in responses):
                 return await partition(self.store, judge, question, responses, asker)
@@ -339,7 +356,7 @@ class Work:
             return models.get(judge.model) if isinstance(judge, LLMJudge) else None
 
         replies = self.store.replies("respond", question.id)
-        responses, _ = read_responses(replies, self.settings.n, partial(read_reply, self.asking.prompt))
+        responses, _ = read_responses(replies, self.settings.n, self.read)
         try:
             if any(response.usable for response in responses):
                 classes = await partition(self.store, partition_judge, question, responses, caller_of(partition_judge))

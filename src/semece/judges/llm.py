@@ -77,8 +77,8 @@ class LLMJudge:
 
     Examples
     --------
-    >>> LLMJudge("openai/gpt-4o-mini").name
-    'openai/gpt-4o-mini'
+    >>> LLMJudge("openai/gpt-4o-mini").name, LLMJudge("openai/gpt-4o-mini", prompt="strict", order=1).name
+    ('openai/gpt-4o-mini', 'openai/gpt-4o-mini#strict,order=1')
     """
 
     model: str
@@ -92,8 +92,10 @@ class LLMJudge:
 
     @property
     def name(self) -> str:
-        """The model's spelling."""
-        return self.model
+        """Its spelling: the model's, and after a ``#`` what is not the default."""
+        parts = [self.prompt] if self.prompt != "default" else []
+        parts += [f"{option}={value}" for option in ("seed", "order") if (value := getattr(self, option))]
+        return f"{self.model}#{','.join(parts)}" if parts else self.model
 
     @property
     def prompt_hash(self) -> str:
