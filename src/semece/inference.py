@@ -269,10 +269,13 @@ def shrunk(residuals: Residuals, quantile: float, rng: int | np.random.Generator
 
 
 def paired_draws(covariance: NDArray[np.float64], rng: int | np.random.Generator = 0) -> NDArray[np.float64]:
-    """Draws from N(0, covariance) in pairs Z, -Z; shape (L, N_DRAWS)."""
+    """Draws from N(0, covariance) in pairs Z, -Z; shape (L, N_DRAWS).
+
+    By the symmetric root of the covariance, which a rounding error cannot turn; so the order of rows does not matter.
+    """
     values, vectors = np.linalg.eigh(covariance)
-    half = np.random.default_rng(rng).standard_normal((len(values), N_DRAWS // 2))
-    noise = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ half
+    root = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
+    noise = root @ np.random.default_rng(rng).standard_normal((len(values), N_DRAWS // 2))
     return np.concatenate([noise, -noise], axis=1)
 
 

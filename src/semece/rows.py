@@ -119,10 +119,8 @@ def check_finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return array if decimals is None else np.round(array, decimals)
 
 
-def check_weights(weights: ArrayLike | None, n: int) -> NDArray[np.float64]:
-    """Check n frequency weights; ones if there are none."""
-    if weights is None:
-        return np.ones(n)
+def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Check n frequency weights."""
     array = check_finite("weights", weights)
     _refuse("weights must not be negative", array, array < 0)
     if len(array) != n:
