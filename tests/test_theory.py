@@ -1,7 +1,9 @@
 """Formulas of the theory: their printed values, their shapes, and what they refuse."""
 
 import itertools
+import re
 from math import factorial, prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +12,6 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from semece import theory
-
-UNIFORM = [np.full(k, 1 / k) for k in (3, 10, 12)]
 
 
 def enumerated(pi, n):
@@ -365,3 +365,32 @@ def test_minimal_n_is_one_where_there_is_no_bias():
 def test_bad_arguments_are_named_with_their_value_and_place(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+# -- the page
+
+
+def test_python_on_the_page_runs(capsys):
+    page = Path(__file__).parents[1] / "docs" / "theory.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), {})
+    assert capsys.readouterr().out.count("shape") == 2
+
+
+@pytest.mark.parametrize(
+    ("k", "bias", "formula"),
+    [(2, 0.0561, 0.0564), (3, 0.0699, 0.0461), (5, 0.0760, 0.0357), (10, 0.0738, 0.0252), (12, 0.0722, 0.0230)],
+)
+def test_the_pages_table_of_equal_classes(k, bias, formula):
+    assert theory.expected_sem1(np.full(k, 1 / k), 50) - 1 / k == pytest.approx(bias, abs=5e-5)
+    assert theory.predicted_bias(0.0, 2 / k, 50) == pytest.approx(formula, abs=5e-5)
+
+
+def test_the_pages_example_of_bounds():
+    pi = np.array([0.5, 0.3, 0.2])
+    biases = theory.expected_sem1(pi, 50) - 0.5, theory.expected_sem2(pi, 50) - 0.5
+    assert biases == pytest.approx((0.0029, -0.0116), abs=5e-5)
+    bounds = [theory.bias_bound(0.2, 0.8, 3, 50, estimator=e) for e in ("sem1", "sem2")]
+    assert [*bounds, theory.bias_bound(0.2, 0.8, 3, 50, sharp=True)] == pytest.approx([0.134, 0.268, 0.105], abs=5e-4)
