@@ -79,12 +79,8 @@ def partition_agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
     Agreement(rand=0.8333333333333334, adjusted_rand=0.571..., modal_jaccard=1.0, same_mode=1.0)
     """
     a, b = integers(first, "first"), integers(second, "second")
-    if len(a) != len(b) or len(a) == 0:
-        raise ValueError(f"both partitions must be of the same responses, at least one; got {len(a)} and {len(b)}")
-    table = np.zeros((a.max() + 1, b.max() + 1))
-    np.add.at(table, (a, b), 1)
-    both, rows, columns = (_pairs(c) for c in (table, table.sum(axis=1), table.sum(axis=0)))
-    pairs = len(a) * (len(a) - 1) / 2
+    table = contingency(a, b)
+    pairs, both, rows, columns = counted_pairs(table)
     here, there = a == mode(a), b == mode(b)
     common = (here & there).sum()
     jaccard = float(common / (here | there).sum())
@@ -96,9 +92,40 @@ def partition_agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
     return Agreement(float((pairs + 2 * both - rows - columns) / pairs), float(adjusted), jaccard, same)
 
 
-def _pairs(counts: Floats) -> float:
-    """Count the pairs within classes."""
-    return float((counts * (counts - 1) / 2).sum())
+def contingency(a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
+    """Count the responses of each class of one partition in each class of another.
+
+    Examples
+    --------
+    >>> contingency(np.array([0, 0, 1]), np.array([0, 1, 1])).tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
+    """
+    if len(a) != len(b) or len(a) == 0:
+        raise ValueError(f"both partitions must be of the same responses, at least one; got {len(a)} and {len(b)}")
+    table = np.zeros((a.max() + 1, b.max() + 1))
+    np.add.at(table, (a, b), 1)
+    return table
+
+
+class Pairs(NamedTuple):
+    """How many pairs of responses there are, and how many are together in both, in the first, in the second."""
+
+    every: float
+    both: float
+    first: float
+    second: float
+
+
+def counted_pairs(table: Floats) -> Pairs:
+    """Count the pairs of responses that two partitions put together.
+
+    Examples
+    --------
+    >>> counted_pairs(np.array([[2.0, 1.0], [0.0, 1.0]]))
+    Pairs(every=6.0, both=1.0, first=3.0, second=2.0)
+    """
+    counts = (table.sum(), table, table.sum(axis=1), table.sum(axis=0))
+    return Pairs(*(float((c * (c - 1) / 2).sum()) for c in counts))
 
 
 class Judged(NamedTuple):
@@ -152,7 +179,7 @@ def judge_agreement(first: Judged, second: Judged, *, resampling: Resampling = D
     if len(first.labels) != len(second.labels):
         raise ValueError(f"judges must speak of the same questions; got {len(first.labels)} and {len(second.labels)}")
     alike = np.array([partition_agreement(a, b) for a, b in zip(first.labels, second.labels, strict=True)])
-    rows = list(_index_rows(alike, resampling))
+    rows = list(index_rows(alike, resampling))
     sizes = [np.array([len(np.unique(np.asarray(row))) for row in judge.labels]).mean() for judge in (first, second)]
     rows += [{"quantity": "classes", "questions": len(alike), "first": sizes[0], "second": sizes[1]}]
     rows[-1]["change"] = sizes[1] - sizes[0]
@@ -202,8 +229,21 @@ def partition_stability(judged: Mapping[str, Judged], *, resampling: Resampling 
     return pl.concat(tables)
 
 
-def _index_rows(alike: Floats, resampling: Resampling) -> Iterator[dict[str, Any]]:
-    """Mean of each index with a percentile interval."""
+def index_rows(alike: Floats, resampling: Resampling = DEFAULT) -> Iterator[dict[str, Any]]:
+    """Mean of each index over questions, with a percentile interval.
+
+    Parameters
+    ----------
+    alike : ndarray, shape (Q, 4)
+        An :class:`Agreement` per question.
+    resampling : Resampling
+        Replicates, level and seed.
+
+    Yields
+    ------
+    dict
+        ``quantity``, ``questions``, ``change`` (the mean), ``low``, ``high``, ``reason``.
+    """
     n = len(alike)
     level = check_level(resampling.level)
     enough = n >= MIN_QUESTIONS

@@ -19,6 +19,43 @@ if TYPE_CHECKING:
 
 _SHOWN = 60
 
+KINDS: dict[str, str] = {
+    "over-split": "split too finely?",
+    "over-merge": "merged too much?",
+    "instruction": "like an instruction to a judge",
+}
+"""Kinds of alarms, each with the words that all of its sentences hold."""
+
+
+def kind_of(alarm: str) -> str:
+    """Name the kind of an alarm.
+
+    Parameters
+    ----------
+    alarm : str
+        A sentence from :func:`alarms`.
+
+    Returns
+    -------
+    str
+        A key of :data:`KINDS`.
+
+    Raises
+    ------
+    ValueError
+        If it is no such sentence.
+
+    Examples
+    --------
+    >>> kind_of("2 classes are graded correct, split too finely? 'Paris', 'Paree'")
+    'over-split'
+    """
+    # what is quoted of the answers comes after the words
+    found = [(place, name) for name, words in KINDS.items() if (place := alarm.find(words)) >= 0]
+    if not found:
+        raise ValueError(f"an alarm must hold the words of a kind; got {alarm!r}")
+    return min(found)[1]
+
 
 def alarms(
     question: Question, representatives: Sequence[str], verdicts: Sequence[Verdict | None], /
@@ -68,7 +105,7 @@ def alarms(
 def _split(representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -> Iterator[str]:
     right = [text for text, verdict in zip(representatives, verdicts, strict=True) if verdict == "correct"]
     if len(right) > 1:
-        yield f"{len(right)} classes are graded correct, split too finely? {_listed(right)}"
+        yield f"{len(right)} classes are graded correct, {KINDS['over-split']} {_listed(right)}"
 
 
 def _merged(question: Question, representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -> Iterator[str]:
@@ -85,9 +122,9 @@ def _merged(question: Question, representatives: Sequence[str], verdicts: Sequen
         }
         if len(met) > 1:
             shown = _listed(list(met.values()))
-            yield f"one class meets {len(met)} different references, merged too much? {_listed([text])}: {shown}"
+            yield f"one class meets {len(met)} different references, {KINDS['over-merge']} {_listed([text])}: {shown}"
         elif numeric and len(_numbers(answer.quantities)) > 1 and answer.sentences == 1:
-            yield f"one class holds different numbers, merged too much? {_listed([text])}"
+            yield f"one class holds different numbers, {KINDS['over-merge']} {_listed([text])}"
 
 
 def _numbers(quantities: Sequence[Quantity]) -> set[tuple[float, float]]:
@@ -98,7 +135,7 @@ def _suspicious(representatives: Sequence[str]) -> Iterator[str]:
     orders = [text for text in representatives if reads_like_an_order(text)]
     if orders:
         count = "an answer reads" if len(orders) == 1 else f"{len(orders)} answers read"
-        yield f"{count} like an instruction to a judge: {_listed(orders)}"
+        yield f"{count} {KINDS['instruction']}: {_listed(orders)}"
 
 
 def reads_like_an_order(text: str) -> bool:
