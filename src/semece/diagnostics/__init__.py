@@ -17,6 +17,7 @@ from semece.diagnostics.changes import compare_arms
 from semece.diagnostics.hedging import hedging_bracket
 from semece.diagnostics.margins import alignment, difficulty, margin_strata
 from semece.diagnostics.pools import Pool, pool
+from semece.diagnostics.quality import grading_quality, pair_quality, partition_quality
 from semece.diagnostics.sweeps import budget_spread, one_subsample_ece, rate, rate_slope, sweep
 
 __all__ = [
@@ -27,11 +28,14 @@ __all__ = [
     "budget_spread",
     "compare_arms",
     "difficulty",
+    "grading_quality",
     "hedging_bracket",
     "judge_agreement",
     "margin_strata",
     "one_subsample_ece",
+    "pair_quality",
     "partition_agreement",
+    "partition_quality",
     "partition_stability",
     "pool",
     "rate",
