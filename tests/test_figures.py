@@ -184,6 +184,7 @@ def test_risk_is_drawn_against_coverage_and_the_threshold_is_marked_at_its_last_
     assert np.allclose(drawn(ax, "Sem1"), np.column_stack([curve.coverage, curve.risk]))
     assert ax.lines[1].get_xydata().tolist() == [[0.5, 0], [0.5, 0], [0, 0]]
     assert ax.texts[0].get_text() == "answer from 0.75"
+    assert figures.plot_risk_coverage(curve, threshold=0.8).lines[1].get_xydata()[0].tolist() == [0.5, 0]
     assert not figures.plot_risk_coverage(curve, threshold=0.95).texts
 
 
@@ -202,23 +203,25 @@ def test_constants_are_those_of_the_theory_and_cross_at_the_root():
     assert ax.texts[0].get_text().strip() == "0.612"
 
 
-def test_every_question_lies_in_the_region_of_its_regime(simulated):
-    _, some = simulated
-    table = tables.regime_table(30, n_classes=4.0, design="as-run")
-    ax = figures.plot_regimes(table, questions={"margin": some.margin, "top_two_mass": some.top_two_mass})
-    dots = np.concatenate([line.get_xydata() for line in ax.lines if line.get_linestyle() == "None"])
-    assert len(dots) == len(np.unique(np.column_stack([some.margin, some.top_two_mass]).round(9), axis=0))
-    names = regime(dots[:, 0], dots[:, 1], 4.0, 30, design="as-run")
+def test_every_question_lies_in_the_region_of_its_regime_and_in_no_other():
+    rng = np.random.default_rng(0)
+    mass = rng.uniform(0.1, 1, 2000)
+    margin = np.minimum(rng.uniform(0, 0.5, 2000), mass)
+    sides = [regime(np.clip(margin + d, 0, mass), mass, 4.0, 30, design="as-run") for d in (-0.003, 0.003)]
+    sure = (sides[0] == sides[1]) & (margin < mass - 0.003) & (margin > 0.003)
+    places = np.column_stack([margin, mass])[sure]
+    questions = {"margin": places[:5, 0], "top_two_mass": places[:5, 1]}
+    ax = figures.plot_regimes(tables.regime_table(30, n_classes=4.0, design="as-run"), questions=questions)
     for region, name in zip(ax.collections, figures.theory.REGIME_COLORS, strict=True):
-        area = region.get_paths()[0]
-        inside = area.contains_points(dots, radius=-1e-9) | area.contains_points(dots, radius=1e-9)
-        assert inside[names == name].all()
+        inside = region.get_paths()[0].contains_points(places)
+        assert (inside == (sides[0][sure] == name)).all()
+        assert inside.any()
 
 
 def test_larger_dots_are_more_questions():
     questions = {"margin": [0.1, 0.1, 0.1, 0.5, np.nan], "top_two_mass": [0.8, 0.8, 0.8, 0.9, 1.0]}
     ax = figures.plot_regimes(tables.regime_table(50, n_classes=3), questions=questions)
-    sizes = {tuple(line.get_xydata()[0]): line.get_markersize() for line in ax.lines[2:]}
+    sizes = {tuple(place): line.get_markersize() for line in ax.lines[2:] for place in line.get_xydata()}
     assert set(sizes) == {(0.1, 0.8), (0.5, 0.9)}
     assert sizes[0.1, 0.8] > sizes[0.5, 0.9]
 
@@ -230,6 +233,7 @@ def test_margin_strata_without_numbers_leave_a_hole(simulated):
         rows = table.filter(pl.col("estimator") == name)
         assert rows["ece"].null_count() > 0
         assert np.allclose(drawn(ax, label)[:, 1], rows["ece"].to_numpy(), equal_nan=True)
+        assert np.allclose(drawn(ax, label)[:, 0], (np.arange(12) + 0.5) / 12)
     shares = [bar.get_height() for bar in ax.child_axes[0].patches]
     assert sum(shares) == pytest.approx(1)
     marked = [line.get_xdata()[0] for line in ax.lines if line.get_label().startswith("_")]
@@ -247,6 +251,8 @@ def test_sweeps_and_budgets_show_their_columns(simulated):
     assert np.allclose(drawn(ax, "Sem1, one subsample"), wanted, equal_nan=True)
     ax = figures.plot_budget(spread)
     assert np.allclose(drawn(ax, "share with a low margin"), spread.select("n", "low_margin").to_numpy())
+    wanted = spread.select("n", "sem1_within").to_numpy()
+    assert np.allclose(drawn(ax, "Sem1, spread between subsamples"), wanted)
     assert np.allclose(drawn(ax, "Sem2, spread between questions"), spread.select("n", "sem2_between").to_numpy())
 
 
