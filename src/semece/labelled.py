@@ -3,7 +3,7 @@
 Grading: ``{"question", "references": [..], "answer", "correct": true}``; ``human_correct`` is an accepted spelling, and
 so are those of a dataset's references (``gold``, ...). Grouping: ``{"question", "answers": [..], "labels": [..]}`` with
 one class per answer. ``id`` names the question; without it rows of the same text and references are of one question.
-Other fields are kept.
+An answer is graded against the references of its own row. Other fields are kept.
 """
 
 from __future__ import annotations
@@ -196,5 +196,5 @@ def _truth(value: object, where: str) -> bool:
 def _check_known(one: GradedAnswer, known: dict[str, tuple[Question, int]], where: str) -> None:
     """Refuse an id that names another question elsewhere."""
     question, line = known.setdefault(one.question.id, (one.question, one.line))
-    if (question.text, question.references) != (one.question.text, one.question.references):
+    if question.text != one.question.text:
         raise ParseError(f"{where}: an id must name one question; {question.id!r} names another one on line {line}")
