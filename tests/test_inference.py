@@ -182,6 +182,15 @@ def test_a_constant_model_with_chance_residual_zero_still_has_an_upper_end():
     assert high == pytest.approx(1.96 * 0.5 / 19**0.5, abs=1e-3)
 
 
+def test_the_sign_of_a_rounding_error_does_not_decide_the_upper_end():
+    """Residuals of one bin that cancel, in two orders of summation, in rows whose questions reach over two bins."""
+    c, a, w = np.array([0.0, 0.3, 0.35, 0.35]), np.array([1, 1, 0, 0]), np.array([1, 2, 1, 3])
+    many, right, ids = np.repeat(c, w), np.repeat(a, w), np.repeat([0, 0, 1, 1], w)
+    for order in (np.arange(7), np.arange(7)[::-1], np.array([3, 0, 6, 1, 4, 2, 5])):
+        high = ece_interval(many[order], right[order], ids=ids[order]).high
+        assert high == pytest.approx(ece_interval(c, a, weights=w, ids=[0, 0, 1, 1]).high, abs=1e-9)
+
+
 def test_soft_correctness_without_spread_is_taken_as_exact():
     value, low, high = ece_interval([0.75] * 30, [0.5] * 30)
     assert value == low == high == 0.25

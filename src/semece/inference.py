@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 N_DRAWS = 10_000
 """Draws of Z, half of them the negatives of the other half."""
+TINY = 1e-12
+"""A residual below this is zero: it has no sign, and counts with the one that adds most to the upper end."""
 
 
 class Interval(NamedTuple):
@@ -232,8 +234,9 @@ def residual_interval(residuals: Residuals, level: float, rng: int | np.random.G
     total = float(np.abs(r).sum())
     if np.isnan(covariance).any():
         return Interval(total, 0.0, 1.0)
-    sign = np.where(r < 0, -1.0, 1.0)
-    spread = max(float(sign @ covariance @ sign), 0.0) ** 0.5
+    sign = np.where(np.abs(r) < TINY, 0.0, np.sign(r))
+    signs = np.outer(sign, sign)
+    spread = max(float(np.where(signs == 0, np.abs(covariance), signs * covariance).sum()), 0.0) ** 0.5
     high = total + float(ndtri(0.5 + level / 2)) * spread
     return Interval(total, shrunk(residuals, 0.5 + level / 2, rng), min(high, 1.0))
 
