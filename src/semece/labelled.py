@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.canonical import digest
 from semece.datasets.files import question_from, read_rows
-from semece.errors import ParseError
+from semece.errors import ParseError, SemeceError
 from semece.formats.samples import sample_from
 from semece.judges.given import read_given
 
@@ -125,6 +125,38 @@ def read_labelled(path: Path) -> Labelled:
     if not graded and not grouped:
         raise ParseError(f"{path} has no labelled answers")
     return Labelled(tuple(graded), tuple(grouped))
+
+
+def narrowed(labelled: Labelled, *, limit: int | None = None, max_words: int | None = None) -> Labelled:
+    """Leave out questions or long answers.
+
+    Parameters
+    ----------
+    labelled : Labelled
+        All rows.
+    limit : int, optional
+        Only the first so many questions, with all their answers, and the first so many rows of grouped answers; >= 1.
+    max_words : int, optional
+        Only graded answers of at most so many words that are not empty; >= 1.
+
+    Returns
+    -------
+    Labelled
+        At least one row.
+
+    Raises
+    ------
+    SemeceError
+        If nothing is left.
+    """
+    kept = [row for row in labelled.graded if max_words is None or 0 < len(row.answer.split()) <= max_words]
+    first = list(dict.fromkeys(row.question.id for row in kept))[:limit]
+    chosen = set(first)
+    graded = tuple(row for row in kept if row.question.id in chosen)
+    grouped = labelled.grouped[:limit]
+    if not graded and not grouped:
+        raise SemeceError(f"no labelled answer is left with at most {max_words} words")
+    return Labelled(graded, grouped)
 
 
 def graded_from(row: Mapping[str, Any], where: str, line: int = 1) -> GradedAnswer:

@@ -7,6 +7,7 @@ A table is a polars DataFrame in which a number ``x`` may have companions ``x_lo
 from __future__ import annotations
 
 from semece.renderers import render, to_csv, to_json, to_latex, to_markdown
+from semece.tables.quality import grading_table, pairs_table, partition_table
 from semece.tables.summary import (
     NOTE,
     gap_interval,
@@ -29,9 +30,12 @@ __all__ = [
     "constants_table",
     "excluded_text",
     "gap_interval",
+    "grading_table",
     "headline",
     "implication",
     "judge_text",
+    "pairs_table",
+    "partition_table",
     "plural",
     "regime_table",
     "reliability",
