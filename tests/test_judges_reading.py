@@ -127,6 +127,8 @@ def test_units_have_the_factors_of_the_tables_of_constants():
         ("Достоевский", "Dostoevskiy"),
         ("Ζεύς", "Zeys"),
         ("10â€“12", "10-12"),
+        ("Ã\x81gnes", "Agnes"),
+        ("Ã¡ 世界", "A¡ 世界"),
         ("10²", "10^2"),
         ("5½", "5 1/2"),
         ("km²", "km2"),
@@ -162,3 +164,18 @@ def test_sentences_end_where_a_reader_ends_them():
 def test_pronouns_and_function_words_hold_no_number():
     assert read("one of the best, no one else").quantities == []
     assert [quantity.number.low for quantity in read("one river").quantities] == [1]
+
+
+@pytest.mark.parametrize(
+    ("text", "years"),
+    [
+        ("March 15, 44 BC", (-44, -44)),
+        ("the 5000s", None),
+        ("the 1800s", (1800, 1899)),
+        ("the '80s", (1980, 1989)),
+        ("21s", None),
+    ],
+)
+def test_years_are_read_as_far_as_they_are_years(text, years):
+    dates = read(text).dates
+    assert [(date.low // 372, date.high // 372) for date in dates] == ([years] if years else [])

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from semece.judges.dates import YEAR, Date
-from semece.judges.names import alike, sound
+from semece.judges.names import sound
 from semece.judges.phrases import core, is_list, is_sentence, opposed, related, same_words, specifies, whole
 from semece.judges.quantities import Quantity
 from semece.judges.reading import Item, Reading, read
@@ -189,18 +189,15 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         The strings.
     asks : frozenset of str
         'year' if the question asks for one: then dates of one year are equal. 'who' if it asks for a person: then a
-        given name alone, and a name in parentheses, are names of that person. 'numerals' if it asks for them: then a
+        name in parentheses is a name of that person, and a date is detail. 'numerals' if it asks for them: then a
         Roman one is no other.
     """
     if differ(one, other, asks):
         return 0
     if same_words(one.core, other.core) or same_words(one.whole, other.whole) or _same_values(one, other):
         return EQUAL
-    person = bool(asks & PERSON)
-    if related(one.core, other.core) or (person and _other_name(one, other)):
+    if related(one.core, other.core) or (asks & PERSON and _other_name(one, other)):
         return NAMED
-    if person and (_given_name(one, other) or _given_name(other, one)):
-        return DETAILED
     if _same_lead(one, other):
         return DETAILED
     return DETAILED if _details(one, other) or _details(other, one) else 0
@@ -221,13 +218,6 @@ def _same_lead(one: Form, other: Form) -> bool:
         return False
     counted = [form.core[1].key for form in (one, other) if len(form.core) > 1 and form.core[1].gap in {" ", "-"}]
     return len(set(counted)) < 2
-
-
-def _given_name(one: Form, other: Form) -> bool:
-    """Whether one string is the given name with which the other begins."""
-    if len(one.core) != 1 or not 1 < len(other.core) <= 4 or is_list(other.reading):
-        return False
-    return alike(one.core[0], other.core[0]) and all(item.value is None for item in other.core)
 
 
 def _other_name(one: Form, other: Form) -> bool:

@@ -208,7 +208,7 @@ def _tail_is_detail(long: Sequence[Item], end: int, items: Sequence[Item]) -> bo
         return not isinstance(following.value, Quantity) or "(" in following.gap
     between = _between(long[end - 1], following, items)
     if between == {"the"}:
-        return following.named and long[end - 1].named
+        return following.named and long[end - 1].form[0].isupper()
     return bool(between - {"the", "a", "an"}) and not between & {"and", "or"}
 
 
@@ -217,8 +217,6 @@ def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) ->
         return True
     before = long[place - 1]
     if before.text in vocabulary("modifiers") or isinstance(before.value, Quantity):
-        return False
-    if any(item.text in vocabulary("relations") for item in long[:place]):
         return False
     if any(mark in item.gap for item in long[1 : place + 1] for mark in ",;:(/") or long[place].gap == " - ":
         return False
