@@ -140,6 +140,7 @@ def test_exact_is_the_gap_and_the_pools_formula_is_close_for_near_ties_and_fails
     assert (bad["ratio_given_pool"] - 1).abs().min() > 0.15
     assert table.filter(boundary="crossover")["margins"].to_list() == [[0.08], [0.08]]
     assert good["half_width"].to_list() == [0.1, 0.1]
+    assert (table["ratio_as_run"] - table["as_run"] / table["gap"]).abs().max() == 0
 
 
 def test_boundaries_are_the_papers_or_each_questions_own(near):
@@ -252,10 +253,10 @@ def test_the_threshold_is_evaluated_again_at_each_budget(near):
 
 
 def test_the_rate_of_one_margin_is_that_of_its_exact_expectations():
-    pi = np.array([0.5, 0.5])
+    pi = np.array([0.55, 0.45])
     counts = np.random.default_rng(0).multinomial(50, pi, size=400)
     some = pool(counts=Counts.from_counts(counts), correct=np.zeros(400))
-    known = {"margin": np.zeros(400), "pmf": np.tile(pi, (400, 1))}
+    known = {"margin": np.full(400, 0.1), "pmf": np.tile(pi, (400, 1))}
     table = diagnostics.rate(some, budgets=[10, 20], **known)
     assert table["expected"].to_list() == pytest.approx([float(theory.expected_gap(pi, n)) for n in (10, 20)])
     assert table["ece_gap"].to_list() == pytest.approx(table["gap"].to_list(), abs=1e-9)
@@ -349,6 +350,10 @@ def test_modes_are_compared_as_sets_of_responses():
     found = diagnostics.partition_agreement([0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 1])
     assert found.modal_jaccard == 0.75
     assert found.same_mode == 1.0
+    half = diagnostics.partition_agreement([0, 0, 0, 0, 1, 1], [0, 0, 1, 2, 2, 2])
+    assert (half.modal_jaccard, half.same_mode) == (1 / 6, 0.0)
+    half = diagnostics.partition_agreement([0, 0, 0, 0, 1, 1], [0, 1, 2, 2, 2, 2])
+    assert (half.modal_jaccard, half.same_mode) == (2 / 6, 1.0)
     apart = diagnostics.partition_agreement([0, 0, 0, 1, 1, 2], [0, 1, 2, 3, 3, 3])
     assert apart.modal_jaccard == 0.0
     assert apart.same_mode == 0.0

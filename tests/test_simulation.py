@@ -118,6 +118,12 @@ def test_estimates_of_a_run_are_the_estimators():
         assert study.correct_split[q] == pytest.approx(split, abs=1e-13)
 
 
+def test_questions_keep_their_order():
+    study = simulate(given_pmf([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 4, correctness="calibrated")
+    assert study.counts.tolist() == [[4, 0], [0, 4], [4, 0]]
+    assert study.right.tolist() == [[1, 0], [0, 1], [1, 0]]
+
+
 def test_a_callable_gives_any_accuracy():
     study = simulate(near_tie(500), 10, correctness=np.ones_like, rng=1)
     assert (study.oracle_correct == 1).all()
@@ -175,8 +181,18 @@ def test_a_study_tabulates_what_its_run_says():
         assert value_of(table, "delta", estimator, pairing) == pytest.approx(delta)
         bound = theory.ece_bound(delta, epsilon, oracle_confidence=study.oracle_confidence)
         assert value_of(table, "realised", estimator, pairing) == pytest.approx(bound)
-        assert value_of(table, "a priori", estimator, pairing) >= bound
+        margins = study.population.margin, study.population.top_two_mass, study.population.n_classes
+        error = np.minimum(theory.selection_error_bound(*margins, 20 if pairing == "pooled" else 8), 1).mean()
+        most = (
+            theory.confidence_error_bound_sem1(margins[2], 20)
+            if estimator == "sem1"
+            else theory.confidence_error_bound_sem2(*margins, 8, 12, sharp=True)
+        )
+        bound = theory.ece_bound(error, most.mean(), oracle_confidence=study.oracle_confidence)
+        assert value_of(table, "a priori", estimator, pairing) == pytest.approx(bound)
     assert value_of(table, "Sem1 - Sem2") == pytest.approx((study.sem1 - study.sem2).mean())
+    eces = [value_of(table, "ECE", e, "pooled") for e in ("sem1", "sem2")]
+    assert value_of(table, "Sem1-ECE - Sem2-ECE", None, "pooled") == pytest.approx(eces[0] - eces[1])
     population = study.population
     expected = theory.expected_gap(population.pmf, 20, n_select=8).mean()
     assert value_of(table, "expected") == pytest.approx(expected)

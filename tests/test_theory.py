@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from semece import theory
+from semece import estimators, theory
 
 
 def enumerated(pi, n):
@@ -198,6 +198,11 @@ def test_ece_bound_is_the_minimum_over_a_fine_grid_of_eta():
     assert bound <= 0.032 + 2 * searched
 
 
+def test_ece_bound_with_a_density_is_its_formula():
+    bound = theory.ece_bound(0.01, 0.0001, density_bound=2.0, n_bins=5)
+    assert bound == pytest.approx(0.0101 + 4 * np.sqrt(2 * 2.0 * 4 * 0.0001))
+
+
 def test_ece_bound_where_nothing_moved_is_what_the_labels_moved():
     assert theory.ece_bound(0.05, 0.0, oracle_confidence=[0.33, 0.71]) == pytest.approx(0.05)
 
@@ -285,6 +290,26 @@ def test_the_papers_boundary_table_is_explained_by_the_pool_and_not_by_the_direc
     assert max(theory.predicted_gap(0.08, np.linspace(0.08, 1, 1000), 50)) == pytest.approx(0.0481, abs=5e-5)
     implied = brentq(lambda p: theory.predicted_gap(0.08, p, 50, design="given-pool") - observed, 0.1, 1.0)
     assert implied == pytest.approx(mass, abs=1e-3)
+
+
+@pytest.mark.parametrize("n_select", [15, 25, 35])
+@pytest.mark.parametrize("counts", [[26, 24], [28, 22], [22, 20, 4, 4]])
+def test_the_pools_formula_is_close_to_the_counts_for_two_separated_classes(counts, n_select):
+    delta, mass = (counts[0] - counts[1]) / 50, (counts[0] + counts[1]) / 50
+    formula = theory.predicted_gap(delta, mass, 50, design="given-pool", n_select=n_select)
+    exact = estimators.sem1(counts=counts) - estimators.sem2(counts=counts, n_select=n_select)
+    assert formula == pytest.approx(exact, rel=0.05)
+
+
+def test_the_pools_formula_is_far_off_where_the_gap_has_vanished():
+    exact = estimators.sem1(counts=[34, 16]) - estimators.sem2(counts=[34, 16])
+    assert theory.predicted_gap(0.36, 1.0, 50, design="given-pool") > 1.9 * exact
+    assert exact < 0.003
+
+
+def test_the_pools_formula_is_far_off_with_close_third_classes():
+    exact = estimators.sem1(counts=[20, 10, 10, 10]) - estimators.sem2(counts=[20, 10, 10, 10])
+    assert theory.predicted_gap(0.2, 0.6, 50, design="given-pool") < 0.7 * exact
 
 
 def test_biases_of_two_classes_at_margin_008_have_the_printed_values():
