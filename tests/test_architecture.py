@@ -45,7 +45,7 @@ MAY_IMPORT = {
     "work": {"batch", "pipeline", "calls", "budget", "judges", "models", "datasets", "store", "opening", "settings"},
     "planning": {"pipeline", "budget", "judges", "models", "datasets", "store", "opening", "settings"},
     "run": {"pipeline", "judges", "models", "datasets", "store", "opening", "settings", "samples", *CORE},
-    "judge_eval": {"labelled", "pipeline", "judges", "models", "store", "opening", "settings", "work", *CORE},
+    "judge_eval": {"labelled", "calls", "pipeline", "judges", "models", "store", "opening", "settings", "work", *CORE},
     "panel": {"run", "work", "pipeline", "judges", "store", "opening", "settings", *CORE},
     "exporting": {"run"},
     "doctor": {"run", "store"},

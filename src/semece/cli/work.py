@@ -9,7 +9,7 @@ import sys
 import tomllib
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
@@ -18,12 +18,13 @@ from semece.errors import BudgetError, ParseError, SemeceError
 from semece.settings import Settings, default_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Mapping
 
     from semece.budget import Price
     from semece.pipeline import Progress
     from semece.work import Outcome
 
+T = TypeVar("T")
 STAGES = {"respond": "responses", "judge": "judged"}
 
 
@@ -165,20 +166,18 @@ def load_keys(path: Path | None) -> None:
 
 def carry_out(settings: Settings, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
     """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
+    from semece.work import Outcome, execute
+
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            return asyncio.run(until_signal(settings, path, progress))
+            return asyncio.run(until_signal(execute(settings, path, progress=progress)))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
-        from semece.work import Outcome
-
         return Outcome(str(path), 0), 3
 
 
-async def until_signal(settings: Settings, path: Path, progress: Progress) -> tuple[Outcome | None, int]:
-    """Run; on SIGINT or SIGTERM let go of the calls in flight and store what is in hand."""
-    from semece.work import execute
-
+async def until_signal(work: Awaitable[T]) -> tuple[T | None, int]:
+    """Do the work; on SIGINT or SIGTERM let go of the calls in flight, after what is in hand is stored."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     codes: list[int] = []
 
@@ -190,7 +189,7 @@ async def until_signal(settings: Settings, path: Path, progress: Progress) -> tu
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         loop.add_signal_handler(number, stop, code)
     try:
-        return await execute(settings, path, progress=progress), 0
+        return await work, 0
     except asyncio.CancelledError:
         if not codes:
             raise

@@ -1,0 +1,284 @@
+"""Several judges of one run: those that have not judged it are asked, and two are compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semece.bins import width_bins
+from semece.bootstrap import NEAR_ZERO
+from semece.diagnostics.agreement import Judged, index_rows, judge_agreement, partition_agreement
+from semece.diagnostics.frames import frame
+from semece.diagnostics.hedging import hedging_bracket
+from semece.errors import SemeceError
+from semece.inference import rejects_calibration, residual_moments
+from semece.judges.alarms import KINDS, kind_of
+from semece.judges.hedges import is_hedged
+from semece.judges.llm import LLMJudge
+from semece.opening import open_judges
+from semece.pipeline import classes_to_grade
+from semece.rows import check_rows
+from semece.run import Run
+from semece.settings import check_settings
+from semece.store import Store
+from semece.work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from semece.pipeline import Progress
+    from semece.run import QuestionView
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two judges of one run.
+
+    Parameters
+    ----------
+    judges : tuple of str
+        Their names.
+    questions : int
+        How many have classes under both judges.
+    table : polars.DataFrame
+        Per ``quantity``: ``questions``, ``first``, ``second``, ``change`` with ``change_low`` and ``change_high``,
+        ``reason``, ``note``: agreement of the classes, then classes, accuracy, confidences and their ECEs under each
+        judge and the paired change (:func:`semece.diagnostics.judge_agreement`).
+    hedging : polars.DataFrame
+        Per ``judge`` the rows of :func:`semece.diagnostics.hedging_bracket`; empty if nothing is graded.
+    alarms : polars.DataFrame
+        ``judge``, ``question_id``, ``kind``, ``text``: what deserves a look.
+    changed : polars.DataFrame
+        Questions on which the judges differ: ``question_id``, ``text``, ``adjusted_rand``, ``same_mode``,
+        ``first_correct``, ``second_correct``; the least alike first.
+    """
+
+    judges: tuple[str, str]
+    questions: int
+    table: pl.DataFrame
+    hedging: pl.DataFrame
+    alarms: pl.DataFrame
+    changed: pl.DataFrame
+
+    def alarm_counts(self) -> dict[str, dict[str, int]]:
+        """Count the questions with an alarm, by judge and kind."""
+        seen = {(judge, kind, question) for judge, question, kind, _ in self.alarms.iter_rows()}
+        counts = Counter((judge, kind) for judge, kind, _ in seen)
+        return {judge: {kind: counts[judge, kind] for kind in KINDS} for judge in self.judges}
+
+
+async def ask_judges(
+    path: str | Path | Store,
+    judges: Sequence[str],
+    *,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - the fields of Settings
+) -> int:
+    """Let judges that are models judge a run where they have not yet; the run's own judge stays what it is.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The run file, or a store open for writing.
+    judges : sequence of str
+        Spellings; the others need no asking.
+    progress : callable, optional
+        Called with ('judge', steps done); first with a negative number for all steps.
+    **options
+        How they are asked: fields of :class:`semece.settings.Settings` such as ``concurrency`` or ``max_cost``.
+
+    Returns
+    -------
+    int
+        Verdicts and partitions that are still missing.
+
+    Raises
+    ------
+    SemeceError
+        A judge cannot be asked, or a cap was reached; what was delivered is stored.
+    """
+    missing = 0
+    for judge in dict.fromkeys(judges):
+        left = _left(path, judge)
+        if not left:
+            continue
+        if isinstance(path, Store):
+            missing += await _ask(path, judge, left, progress, options)
+        else:
+            with Store(path, write=True) as store:
+                missing += await _ask(store, judge, left, progress, options)
+    return missing
+
+
+def _left(path: str | Path | Store, judge: str) -> list[str]:
+    """List the questions that a model has not judged completely; a judge that is none leaves none."""
+    run = Run(path, judge=judge)
+    try:
+        asked = run.settings()
+        if not any(isinstance(j, LLMJudge) for j in open_judges(judge, judge, prompt=asked.judge_prompt)):
+            return []
+        return [v.question.id for v in run.question_views() if not _is_judged(v, which=asked.grade_classes)]
+    finally:
+        if not isinstance(path, Store):
+            run.close()
+
+
+def _is_judged(view: QuestionView, *, which: str) -> bool:
+    """Whether a question has classes and the grades that are wanted, as far as it can."""
+    if not any(response.usable for response in view.responses):
+        return True
+    if view.partition is None:
+        return False
+    wanted = classes_to_grade(view.partition, which)
+    return not view.question.references or all(label in view.grades for label in wanted)
+
+
+async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, options: dict[str, Any]) -> int:
+    """Let a model judge some questions; give what is still missing."""
+    run = Run(store, judge=judge)
+    judges = open_judges(judge, judge, prompt=run.settings().judge_prompt)
+    asked = judges[0].model if isinstance(judges[0], LLMJudge) else run.model
+    settings = replace(run.settings(), model=asked, judge=judge, **options)
+    check_settings(settings)
+    work = Work(store, settings, list(store.questions(ids)), progress or _silent, run.reader())
+    await work.judge(*judges)
+    return work.missing
+
+
+def _silent(stage: str, steps: int) -> None:
+    del stage, steps
+
+
+def compare(first: Run, second: Run) -> Comparison:
+    """Compare two judges of one run.
+
+    Parameters
+    ----------
+    first, second : Run
+        The same run file, read under two judges: ``Run(path, judge=...)``.
+
+    Returns
+    -------
+    Comparison
+        Of the questions that have all their responses, and classes under both. Calibration is compared on those that
+        are complete under both.
+
+    Raises
+    ------
+    SemeceError
+        If the judges are one, the runs are not, or no question has classes under both.
+    """
+    names = first.judge_names[0], second.judge_names[0]
+    if first.path != second.path:
+        raise SemeceError(f"judges are compared on one run; got {first.path} and {second.path}")
+    if first.judge_names == second.judge_names:
+        raise SemeceError(f"name two different judges to compare; got {names[0]} twice")
+    views = zip(first.question_views(), second.question_views(), strict=True)
+    both = [(a, b) for a, b in views if a.partition and b.partition and not a.missing]
+    if not both:
+        raise SemeceError(f"no question of {first.path} has classes under both {names[0]} and {names[1]}")
+    sides = [a for a, _ in both], [b for _, b in both]
+    rows = zip(names, (first, second), strict=True)
+    return Comparison(
+        names,
+        len(both),
+        _table(*sides),
+        _hedging(dict(zip(names, sides, strict=True))),
+        _alarms({name: run.question_views() for name, run in rows}),
+        _changed(*sides),
+    )
+
+
+def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.DataFrame:
+    """Tabulate agreement and changes; only agreement if no question is graded under both."""
+    import polars as pl
+
+    complete = [a.estimate.status == b.estimate.status == "complete" for a, b in zip(first, second, strict=True)]
+    if any(complete):
+        table = judge_agreement(_judged(first, complete), _judged(second, complete))
+    else:
+        alike = np.array([partition_agreement(_labels(a), _labels(b)) for a, b in zip(first, second, strict=True)])
+        numbers = dict.fromkeys(("first", "second", "change", "low", "high"), float)
+        table = frame(index_rows(alike), {"quantity": str, "questions": int} | numbers | {"reason": str})
+    notes = [_note(name, first, second, complete) for name in table["quantity"]]
+    renamed = table.rename({"low": "change_low", "high": "change_high"})
+    return renamed.with_columns(pl.Series("note", notes, dtype=pl.String))
+
+
+def _judged(views: Sequence[QuestionView], complete: Sequence[bool]) -> Judged:
+    """Give what the comparison needs of one judge; correctness only of questions that are complete under both."""
+    correct = [v.estimate.correct if whole else None for v, whole in zip(views, complete, strict=True)]
+    return Judged([_labels(v) for v in views], correct, [v.estimate.verbalized for v in views])
+
+
+def _labels(view: QuestionView) -> tuple[int, ...]:
+    return view.partition.labels if view.partition else ()
+
+
+def _note(
+    quantity: str, first: Sequence[QuestionView], second: Sequence[QuestionView], complete: Sequence[bool]
+) -> str | None:
+    """Say where a percentile interval of a change cannot be trusted: one of the two may be calibrated."""
+    if not quantity.endswith("_ece"):
+        return None
+    name = quantity.removesuffix("_ece")
+    for views in (first, second):
+        estimates = [v.estimate for v, whole in zip(views, complete, strict=True) if whole]
+        pairs = [(getattr(e, name), e.correct) for e in estimates if getattr(e, name) is not None]
+        rows = check_rows(*np.minimum(np.array(pairs, dtype=np.float64).T, 1.0))  # not 1 + 2e-16
+        if not rejects_calibration(residual_moments(rows, width_bins(rows.confidence, 10, "left"))):
+            return NEAR_ZERO
+    return None
+
+
+def _hedging(sides: dict[str, list[QuestionView]]) -> pl.DataFrame:
+    """Tabulate what hedged answers could change under each judge."""
+    import polars as pl
+
+    tables = []
+    for name, views in sides.items():
+        graded = [v for v in views if v.estimate.status == "complete"]
+        if graded:
+            hedged = [np.array([is_hedged(v.question, r.answer) for r in v.responses if r.usable]) for v in graded]
+            table = hedging_bracket([_labels(v) for v in graded], hedged, [_correct(v) for v in graded])
+            tables.append(table.insert_column(0, pl.lit(name).alias("judge")))
+    return pl.concat(tables) if tables else pl.DataFrame()
+
+
+def _correct(view: QuestionView) -> list[float | None]:
+    """Give the correctness of each class; None where it is not graded."""
+    verdicts = [view.grades.get(label) for label in range(view.estimate.n_classes)]
+    return [None if verdict is None else float(verdict == "correct") for verdict in verdicts]
+
+
+def _alarms(sides: dict[str, Sequence[QuestionView]]) -> pl.DataFrame:
+    """List every alarm."""
+    rows = [
+        {"judge": name, "question_id": view.question.id, "kind": kind_of(text), "text": text}
+        for name, views in sides.items()
+        for view in views
+        for text in view.alarms
+    ]
+    return frame(rows, {"judge": str, "question_id": str, "kind": str, "text": str})
+
+
+def _changed(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.DataFrame:
+    """List the questions whose classes or deployed answer's correctness differ, the least alike first."""
+    schema = {"question_id": str, "text": str, "adjusted_rand": float, "same_mode": bool}
+    table = frame(_differences(first, second), schema | {"first_correct": float, "second_correct": float})
+    return table.sort("same_mode", "adjusted_rand", "question_id")
+
+
+def _differences(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> Iterator[dict[str, Any]]:
+    for a, b in zip(first, second, strict=True):
+        alike = partition_agreement(_labels(a), _labels(b))
+        if alike.adjusted_rand < 1 or a.estimate.correct != b.estimate.correct:
+            row = {"question_id": a.question.id, "text": a.question.text, "adjusted_rand": alike.adjusted_rand}
+            row |= {"same_mode": bool(alike.same_mode), "first_correct": a.estimate.correct}
+            yield row | {"second_correct": b.estimate.correct}
