@@ -19,6 +19,7 @@ STATUSES = {
     503: "UNAVAILABLE",
 }
 STOPS = {"content_filter": "SAFETY", "refusal": "PROHIBITED_CONTENT", "length": "MAX_TOKENS"}
+CODES = {"overloaded": 14, "error": 13, "expired": 4, "canceled": 1}
 ENDED = {"completed": "SUCCEEDED", "expired": "EXPIRED", "canceled": "CANCELLED", "failed": "FAILED"}
 
 
@@ -156,12 +157,12 @@ class GoogleHandler(Handler):
     def row(self, job, model, place, key, params):
         server = self.server
         fate = job.fate(place, server.jobs.drawn(key))
-        if job.ending == "failed" or fate in {"expired", "canceled"}:
-            return None
+        if job.ending == "failed" or fate == job.ending:
+            return None  # a job that is cut short leaves rows out
         if sentence := self.refused(params):
             return {"key": key, "error": {"code": 3, "message": sentence}}
         if fate in UNRUN:
-            return {"key": key, "error": {"code": {"overloaded": 14, "error": 13}[fate], "message": "later, please"}}
+            return {"key": key, "error": {"code": CODES[fate], "message": "later, please"}}
         seed = params.get("generationConfig", {}).get("seed")
         seed = seed_of(key[8:]) if seed is None else seed
         value = answer(server, model, prompt_of(params), seed, fate)

@@ -35,7 +35,8 @@ class Job:
     ending: str = "completed"
     metadata: dict = field(default_factory=dict)
     polls: int = 0
-    cancelled: bool = False
+    results: list = field(default_factory=list)
+    slots: list = field(default_factory=list)
 
     def fate(self, place, drawn):
         """The fate of a row: a batch that is cut short leaves its second half unrun."""
@@ -87,8 +88,10 @@ class Jobs:
         return job.polls >= self.polls
 
     def listed(self):
-        """Newest first, without those that are hidden still."""
+        """Newest first, without those that are hidden still; it counts as a look at each."""
         with self.lock:
+            for job in self.jobs.values():
+                job.polls += 1
             return sorted(
                 (job for job in self.jobs.values() if time.time() - job.created >= self.hidden),
                 key=lambda job: -job.created,

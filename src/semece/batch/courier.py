@@ -138,6 +138,7 @@ class Courier:
         self._excused: Counter[bytes] = Counter()
         self._most = model.max_lines
         self._failures = 0
+        self._given_up = False
         self._capped: BudgetError | None = None
         self._refused: ModelError | None = None
 
@@ -191,7 +192,7 @@ class Courier:
         under_way = {slot.key for entry in self._open for slots in entry.slots for slot in slots}
         pile = _Pile()
         for line in await wanted(under_way):
-            if self._refused is not None or self._failures >= self._patience.failures:
+            if self._refused is not None or self._given_up:
                 break
             if crowded and len(pile.lines) == self._most:
                 break
@@ -244,7 +245,7 @@ class Courier:
         """Submit nothing more: for good after a refusal, else until the next invocation."""
         self._budget.settle(held, 0.0, 0)
         if isinstance(error, TransientError):
-            self._failures = self._patience.failures
+            self._given_up = True
             self._note(f"no batch could be created: {error}")
         else:
             self._refused = self._refused or error
@@ -333,7 +334,7 @@ class Courier:
         for slots in entry.slots:
             self._tries[slots[0].key] -= 1
         if len(entry.slots) == 1 and len(self._open) == 1:
-            self._failures = self._patience.failures
+            self._given_up = True
         self._most = max(1, min(self._most, len(entry.slots)) // 2)
 
     def _close(self, entry: Entry, status: str, spent: tuple[float | None, int | None], text: str) -> None:

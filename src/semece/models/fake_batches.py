@@ -113,7 +113,9 @@ class FakeBatches:
         return self._state(batch_id)
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
-        """List the batches created since then, newest first."""
+        """List the batches created since then, newest first; it counts as a look at each."""
+        for job in self._jobs.values():
+            job.looks += 1
         states = [self._state(name) for name in reversed(self._jobs)]
         return [state for state in states if since is None or state.created >= since][:limit]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -101,7 +102,6 @@ class OpenAIBatches(OpenAICompatible):
     @asynccontextmanager
     async def _explained(self, *, creating: bool | None = None) -> AsyncIterator[None]:
         """Turn the library's errors into ours; ``creating``: whether a failed call may have created a batch."""
-        import httpx
         import openai
 
         try:
@@ -112,7 +112,7 @@ class OpenAIBatches(OpenAICompatible):
             raise _about(self._explain(error), creating) from None
         except openai.APIConnectionError as error:
             raise _about(self._lost(error), creating) from None
-        except httpx.TransportError as error:
+        except _transport_errors() as error:
             sentence = f"{self.name}: connection lost ({type(error).__name__})"
             raise _about(TransientError(sentence, status="connection", maybe_paid=True), creating) from None
         except _UNREADABLE:
@@ -206,6 +206,12 @@ class OpenAIBatches(OpenAICompatible):
         sentence = f"{self.name}: {self._clean(str(error.get('message') or code))}"
         status = "timeout" if code == "batch_expired" else "server"
         return LineResult(name, error=TransientError(sentence, status=status), cancelled=code == "batch_cancelled")
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """List what breaks off a stream: the library passes it through, of whichever HTTP client it uses."""
+    modules = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return tuple(module.TransportError for module in modules)
 
 
 def _about(error: ModelError, creating: bool | None) -> ModelError:
