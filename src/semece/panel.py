@@ -206,7 +206,8 @@ def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.
         alike = np.array([partition_agreement(_labels(a), _labels(b)) for a, b in zip(first, second, strict=True)])
         numbers = dict.fromkeys(("first", "second", "change", "low", "high"), float)
         table = frame(index_rows(alike), {"quantity": str, "questions": int} | numbers | {"reason": str})
-    notes = [_note(name, first, second, complete) for name in table["quantity"]]
+    known = zip(table["quantity"], table["low"].is_not_null(), strict=True)
+    notes = [_note(name, first, second, complete) if interval else None for name, interval in known]
     renamed = table.rename({"low": "change_low", "high": "change_high"})
     return renamed.with_columns(pl.Series("note", notes, dtype=pl.String))
 

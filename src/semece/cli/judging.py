@@ -1,0 +1,350 @@
+"""Commands that measure judges: ``judge-eval`` against people, ``compare`` against each other."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterator, Sequence
+
+    import polars as pl
+
+    from semece.judge_eval import Evaluation
+    from semece.labelled import Labelled
+    from semece.panel import Comparison
+
+T = TypeVar("T")
+CALLS, CAPS = "Calls", "Caps"
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+BaseUrl = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--base-url", help="Where an OpenAI-compatible judge is.", rich_help_panel=CALLS),
+]
+Concurrency = Annotated[int, typer.Option("--concurrency", help="Calls at once.", rich_help_panel=CALLS)]
+Timeout = Annotated[float, typer.Option("--timeout", help="Seconds per call.", rich_help_panel=CALLS)]
+Attempts = Annotated[
+    int, typer.Option("--attempts", help="Failures in a row before a call is left.", rich_help_panel=CALLS)
+]
+EnvFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--env-file", help="A file with keys.", rich_help_panel=CALLS),
+]
+Budget = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option("--budget", help="Most USD in all.", rich_help_panel=CAPS),
+]
+MostTokens = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option("--max-total-tokens", help="Most tokens in all.", rich_help_panel=CAPS),
+]
+Listed = Annotated[int, typer.Option("--list", help="List so many of each kind of what deserves a look.")]
+
+
+def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: Annotated[Path, typer.Argument(help="Labelled answers: JSONL, CSV or Parquet.")],
+    judges: Annotated[
+        list[str],
+        typer.Option("--judge", "-j", help="rules, exact, or a model's spelling; may be given several times."),
+    ],
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--output", "-o", help="Where a model's replies rest. Default: runs/<file>--judge-eval.db."),
+    ] = None,
+    by: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--by", help="Group by this field of the rows instead of by length."),
+    ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Group graded answers too: are opposites merged?")] = False,
+    limit: Annotated[Optional[int], typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,  # noqa: UP045
+    max_words: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--max-words", min=1, help="Only graded answers of at most so many words."),
+    ] = None,
+    listed: Listed = 0,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = 32,
+    timeout: Timeout = 600.0,
+    attempts: Attempts = 10,
+    env_file: EnvFile = None,
+    budget: Budget = None,
+    max_total_tokens: MostTokens = None,
+) -> None:
+    """Say how often a judge is wrong, on answers that people have graded or grouped.
+
+    A row is {"question", "references", "answer", "correct": true}, or {"question", "answers": [..], "labels": [..]}
+    with people's classes. A model's replies are stored: the same command again asks only for what is missing.
+
+    Example: [bold]semece judge-eval labelled.jsonl --judge rules --judge openai/gpt-4o-mini[/bold]
+    """
+    from semece.judge_eval import evaluate_judge
+    from semece.labelled import narrowed, read_labelled
+
+    options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
+    labelled = narrowed(read_labelled(file), limit=limit, max_words=max_words)
+    path = output or Path("runs") / f"{file.stem}--judge-eval.db"
+    found = [
+        carry_out(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, **options), quiet=quiet)
+        for judge in dict.fromkeys(judges)
+    ]
+    print_evaluations(labelled, found, by=by, listed=listed, as_json=as_json)
+    end(sum(evaluation.missing for evaluation in found))
+
+
+def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
+    run: Annotated[Path, typer.Argument(help="A run file.")],
+    judges: Annotated[
+        tuple[str, str],
+        typer.Option("--judges", help="Two judges: rules, exact, given, a model's spelling, or a variant of it."),
+    ],
+    listed: Listed = 3,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    batch: Annotated[
+        bool, typer.Option("--batch", help="Ask in batches: about half the price, up to a day.", rich_help_panel=CALLS)
+    ] = False,
+    base_url: BaseUrl = None,
+    concurrency: Concurrency = 32,
+    timeout: Timeout = 600.0,
+    attempts: Attempts = 10,
+    env_file: EnvFile = None,
+    budget: Budget = None,
+    max_total_tokens: MostTokens = None,
+) -> None:
+    """Compare two judges on one run: how alike their classes are, and how much every number depends on the judge.
+
+    A model that has not judged the run yet is asked first; its replies are stored in the run, whose own judge stays.
+    What comes after a # makes a variant: openai/NAME#strict is another prompt, openai/NAME#order=1 another order of
+    the answers.
+
+    Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
+    """
+    from semece.panel import ask_judges
+    from semece.panel import compare as compare_runs
+    from semece.run import Run
+
+    options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
+    missing = carry_out(partial(ask_judges, run, judges, batch=batch, **options), quiet=quiet)
+    with Run(run, judge=judges[0]) as first, Run(run, judge=judges[1]) as second:
+        print_comparison(first.name, compare_runs(first, second), listed=listed, as_json=as_json)
+    end(missing)
+
+
+def call_options(  # noqa: PLR0917 - one parameter per option
+    base_url: str | None,
+    concurrency: int,
+    timeout: float,
+    attempts: int,
+    env_file: Path | None,
+    budget: float | None,
+    max_total_tokens: int | None,
+) -> dict[str, Any]:
+    """Name what the command line says of calls as the settings do, and load the keys."""
+    from semece.calls import Patience
+    from semece.cli.work import load_keys
+
+    load_keys(env_file)
+    return {
+        "base_url": base_url,
+        "concurrency": concurrency,
+        "timeout": timeout,
+        "patience": Patience(attempts=attempts),
+        "max_cost": budget,
+        "max_total_tokens": max_total_tokens,
+    }
+
+
+def carry_out(work: Callable[..., Awaitable[T]], *, quiet: bool) -> T:
+    """Do what takes a ``progress`` to the end; on a signal say how to go on, and exit."""
+    from semece.cli.work import progress_bars, until_signal
+
+    with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
+        result, code = asyncio.run(until_signal(work(progress=progress)))
+    if code:
+        typer.echo(f"stopped; what was delivered is stored; {again()}", err=True)
+        raise typer.Exit(code)
+    return result  # type: ignore[return-value]
+
+
+def again() -> str:
+    """Say how to go on."""
+    return f"run it again to continue: {shlex.join(['semece', *sys.argv[1:]])}"
+
+
+def end(missing: int) -> None:
+    """Exit with 3 if something is missing."""
+    if missing:
+        typer.echo(f"semece: {missing:,} of the judge's replies are missing or unreadable; {again()}", err=True)
+        raise typer.Exit(3)
+
+
+def print_evaluations(
+    labelled: Labelled, found: Sequence[Evaluation], *, by: str | None, listed: int, as_json: bool
+) -> None:
+    """Print what judges say of labelled answers: verdicts by group, then classes, then where they are wrong."""
+    import polars as pl
+
+    from semece.renderers import to_json
+
+    every = [measured(labelled, evaluation, by) for evaluation in found]
+    tables = {name: pl.concat([one[name] for one in every]) for name in every[0]}
+    wrong = [row for evaluation in found for row in disagreements(labelled, evaluation, listed)]
+    if as_json:
+        parts = {name: json.loads(to_json(table)) for name, table in tables.items()}
+        typer.echo(json.dumps({**parts, "disagreements": wrong}, ensure_ascii=False, allow_nan=False))
+        return
+    for name, table in tables.items():
+        typer.echo(f"{HEADINGS[name]}\n")
+        typer.echo(aligned(shortened(table)) + "\n")
+    for row in wrong:
+        typer.echo(disagreement_line(row))
+    if tables:
+        typer.echo("Brackets are 95 % intervals over questions.")
+
+
+HEADINGS = {
+    "grading": "Verdicts against people's. false correct: share of what people call incorrect.",
+    "partition": "Classes against people's, over pairs of answers to one question.",
+    "pairs": "Classes of graded answers: pairs of opposite verdicts, and of two correct answers, in one class.",
+}
+"""What stands above a table."""
+
+HIDDEN = ("both", "judge_only", "people_only", "neither", "questions", "rand", "modal_jaccard", "not_attempted")
+"""Columns that only JSON has."""
+
+
+def measured(labelled: Labelled, evaluation: Evaluation, by: str | None) -> dict[str, pl.DataFrame]:
+    """Make the tables of one judge, by name; only those that have something to tell."""
+    from semece import tables
+    from semece.judge_eval import LENGTHS, answers_of_questions, verdict_rows
+
+    judge, found = evaluation.judge, {}
+    if labelled.graded:
+        rows = verdict_rows(labelled, evaluation, by=by)
+        found["grading"] = tables.grading_table(rows, judge=judge, order=tuple(LENGTHS))
+    if labelled.grouped:
+        people = [row.labels for row in labelled.grouped]
+        found["partition"] = tables.partition_table(people, evaluation.classes, judge=judge)
+    if evaluation.pairs:
+        places = answers_of_questions(labelled).values()
+        graded = [[labelled.graded[place].correct for place in some] for some in places]
+        found["pairs"] = tables.pairs_table(graded, list(evaluation.pairs.values()), judge=judge)
+    return found
+
+
+def disagreements(labelled: Labelled, evaluation: Evaluation, most: int) -> Iterator[dict[str, Any]]:
+    """List so many answers that only the judge calls correct, and so many that only people do."""
+    for wanted in (False, True):
+        count = 0
+        for row, verdict in zip(labelled.graded, evaluation.verdicts, strict=True):
+            if verdict is None or row.correct != wanted or (verdict == "correct") == wanted or count == most:
+                continue
+            count += 1
+            yield {
+                "judge": evaluation.judge,
+                "line": row.line,
+                "verdict": verdict,
+                "answer": row.answer,
+                "references": list(row.question.references),
+            }
+
+
+def disagreement_line(row: dict[str, Any]) -> str:
+    """Say on what the judge and people disagree."""
+    people = "incorrect" if row["verdict"] == "correct" else "correct"
+    references = clipped(" | ".join(row["references"]))
+    return (
+        f"line {row['line']}: {row['judge']} says {row['verdict']}, people say {people}: {clipped(row['answer'])!r} "
+        f"(references: {references})"
+    )
+
+
+def print_comparison(name: str, found: Comparison, *, listed: int, as_json: bool) -> None:
+    """Print how two judges of a run differ: numbers, hedges, alarms, questions."""
+    from semece.renderers import to_json
+
+    if as_json:
+        names = ("table", "hedging", "alarms", "changed")
+        parts = {part: json.loads(to_json(getattr(found, part))) for part in names}
+        head = {"run": name, "judges": found.judges, "questions": found.questions}
+        counts = {"alarm_counts": found.alarm_counts()}
+        typer.echo(json.dumps({**head, **parts, **counts}, ensure_ascii=False, allow_nan=False))
+        return
+    for line in comparison_lines(name, found, listed):
+        typer.echo(line)
+
+
+def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]:
+    """Lay a comparison out."""
+    first, second = found.judges
+    yield f"{name}: {found.questions:,} questions, first {first}, second {second}\n"
+    yield aligned(found.table.drop("reason", "note").with_columns(found.table["quantity"].str.replace_all("_", " ")))
+    for column in ("reason", "note"):
+        yield from _remarks(found.table, column)
+    if found.hedging.height:
+        yield "\nHedged answers ('A or B', 'I think ...') as judged, all in the mode, all out of it\n"
+        yield aligned(found.hedging)
+    yield "\nQuestions with an alarm\n"
+    for judge, counts in found.alarm_counts().items():
+        yield f"{judge}: " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
+    for judge in found.judges:
+        yield from _alarm_lines(found, judge, listed)
+    changed = found.changed.head(listed)
+    if changed.height:
+        yield f"\n{found.changed.height:,} questions are not judged alike; the least alike\n"
+        yield aligned(changed.with_columns(changed["text"].str.slice(0, 60)))
+    yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
+
+
+def _remarks(table: pl.DataFrame, column: str) -> Iterator[str]:
+    """Say each remark once, with the quantities it holds for."""
+    for remark, rows in table.drop_nulls(column).group_by(column, maintain_order=True):
+        yield f"{', '.join(rows['quantity']).replace('_', ' ')}: {remark[0]}"
+
+
+def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
+    """Give the first alarms of each kind."""
+    import polars as pl
+
+    mine = found.alarms.filter(pl.col("judge") == judge)
+    for _, rows in mine.group_by("kind", maintain_order=True):
+        for question, text in rows.head(listed).select("question_id", "text").iter_rows():
+            yield f"  {judge}, {question}: {clipped(text, 150)}"
+
+
+def clipped(text: str, most: int = 80) -> str:
+    """Shorten a text for one line."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
+
+
+def shortened(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave out what only JSON has, and counts of what is missing if nothing is."""
+    empty = [name for name in ("ungraded", "unpartitioned") if name in table.columns and not table[name].sum()]
+    dropped = [name for name in (*HIDDEN, *empty) if name in table.columns]
+    ends = [f"{name}{end}" for name in dropped for end in ("_low", "_high") if f"{name}{end}" in table.columns]
+    return table.drop(dropped, ends)
+
+
+def aligned(table: pl.DataFrame) -> str:
+    """Lay a table out in columns; a column without any value is left out."""
+    from semece.renderers import cells
+
+    kept = [name for name in table.columns if table[name].null_count() < table.height]
+    head, rows = cells(table.select(kept))
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in (head, *rows))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+COMMANDS = {"judge-eval": judge_eval, "compare": compare}
