@@ -459,6 +459,8 @@ def test_hedged_responses_move_with_the_correctness_of_their_class():
     labels, hedged = np.array([0, 0, 0, 1, 1]), np.array([False, True, False, True, False])
     into, grades = rearranged(labels, hedged, [0.0, 1.0], "into the mode")
     assert (into.tolist(), grades) == ([0, 0, 0, 0, 1], [0.0, 1.0])
+    into, grades = rearranged(np.array([0, 1, 1, 2]), np.array([True, False, False, True]), [0, 1, 0], "into the mode")
+    assert (into.tolist(), grades) == ([0, 0, 0, 0], [1])
     out, grades = rearranged(labels, hedged, [0.0, 1.0], "out of the mode")
     assert (out.tolist(), grades) == ([0, 1, 0, 2, 2], [0.0, 0.0, 1.0])
 

@@ -119,9 +119,9 @@ def test_estimates_of_a_run_are_the_estimators():
 
 
 def test_questions_keep_their_order():
-    study = simulate(given_pmf([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 4, correctness="calibrated")
-    assert study.counts.tolist() == [[4, 0], [0, 4], [4, 0]]
-    assert study.right.tolist() == [[1, 0], [0, 1], [1, 0]]
+    study = simulate(given_pmf([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]), 4, correctness="calibrated")
+    assert study.counts.tolist() == [[4, 0], [0, 4], [0, 4]]
+    assert study.right.tolist() == [[1, 0], [0, 1], [0, 1]]
 
 
 def test_a_callable_gives_any_accuracy():
