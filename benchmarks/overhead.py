@@ -66,9 +66,6 @@ async def ours(url: str, choices: int, folder: str) -> int:
 
 def measure(kind: str, url: str, choices: int) -> None:
     """Print answers, CPU and wall seconds as JSON."""
-    import semece.models.openai_compatible  # noqa: F401 - imports are not what is measured
-    import semece.work  # noqa: F401
-
     with tempfile.TemporaryDirectory() as folder:
         job = plain(url, choices) if kind == "plain" else ours(url, choices, folder)
         wall, cpu = time.perf_counter(), time.process_time()

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 from typer.main import get_command
 
@@ -22,7 +23,7 @@ def plain(text: str) -> str:
     return re.sub(r"\[/?bold\]", "`", text.strip()).replace("|", "\\|")
 
 
-def section(name: str, command) -> str:
+def section(name: str, command: Any) -> str:
     """Write one command: help, arguments and options."""
     lines = [f"## semece {name}", "", plain(re.sub(r"\n +", "\n", command.help or "")), ""]
     rows = []

@@ -310,8 +310,10 @@ HEAVY = (
     "code",
     [
         "import semece",
-        "import sys; sys.argv = ['semece', '--help']\nfrom semece.cli import main\ntry: main()\nexcept SystemExit: pass",
-        "import sys; sys.argv = ['semece', 'run', '-h']\nfrom semece.cli import main\ntry: main()\nexcept SystemExit: pass",
+        *(
+            f"import sys; sys.argv = {words}\nfrom semece.cli import main\ntry: main()\nexcept SystemExit: pass"
+            for words in (["semece", "--help"], ["semece", "run", "-h"])
+        ),
     ],
 )
 def test_importing_and_helping_load_nothing_heavy(code):

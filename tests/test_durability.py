@@ -244,3 +244,14 @@ def test_a_cap_holds_with_many_calls_at_once(tmp_path):
         used = server.account.input_tokens + server.account.output_tokens
         assert 20_000 < used <= 30_000
         assert do(tmp_path / "a.db", server, data, concurrency=64, max_tokens=50).missing == 0
+
+
+def test_a_judge_that_refuses_is_not_asked_for_ever(tmp_path, monkeypatch):
+    with OpenAIServer(faults={"refusal": 1.0}) as server:
+        monkeypatch.setenv("TEST_BASE_URL", server.base_url)
+        asked = Settings("fake/?pmf=.5,.5", "starter", n=6, limit=3, judge="openai-api/test/judge", patience=STUBBORN)
+        assert asyncio.run(execute(asked, tmp_path / "a.db")).missing == 0
+        before = sum(server.account.requests.values())
+        assert asyncio.run(execute(asked, tmp_path / "a.db")).missing == 0
+        assert sum(server.account.requests.values()) == before > 0
+    assert set(table(tmp_path / "a.db")["status"]) == {"unpartitioned"}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from semece.adaptive import ece_sweep, smooth_ece
-    from semece.bootstrap import paired_bootstrap
+    from semece.bins import bin_index
+    from semece.bootstrap import Resampling, is_low_margin, paired_bootstrap
     from semece.budgets import budget_curve, sem1_distribution
     from semece.calibration import debiased_rms_ce, ece, mce, reliability_table, rms_ce
     from semece.consistency import calibration_test, consistency_band
@@ -44,7 +45,12 @@ _PLACES = {
         "ece_sweep",
         "smooth_ece",
     ),
-    "semece.bootstrap": ("paired_bootstrap",),
+    "semece.bins": ("bin_index",),
+    "semece.bootstrap": (
+        "Resampling",
+        "is_low_margin",
+        "paired_bootstrap",
+    ),
     "semece.budgets": (
         "budget_curve",
         "sem1_distribution",
@@ -136,6 +142,7 @@ __all__ = [
     "ParseError",
     "Partition",
     "Question",
+    "Resampling",
     "Response",
     "Run",
     "SemeceError",
@@ -146,6 +153,7 @@ __all__ = [
     "aurc",
     "auroc",
     "average_precision",
+    "bin_index",
     "brier",
     "brier_decomposition",
     "budget_curve",
@@ -166,6 +174,7 @@ __all__ = [
     "exp_entropy",
     "half_margin",
     "held_out_entropy",
+    "is_low_margin",
     "log_loss",
     "margin",
     "mce",

@@ -89,6 +89,7 @@ class Pace:
         self._running = 0
         self._successes = 0
         self._quiet_until = 0.0
+        self._steady_until = 0.0
         self._changed = asyncio.Condition()
 
     async def __aenter__(self) -> None:
@@ -112,13 +113,18 @@ class Pace:
             self._successes = 0
 
     def refused(self, retry_after: float | None) -> bool:
-        """Slow down after a rate limit; return whether the limit fell."""
+        """Slow down after a rate limit; return whether the limit fell.
+
+        Calls that were sent together are refused together: the limit falls at most once in a second.
+        """
         now = asyncio.get_running_loop().time()
         self._successes = 0
         if retry_after:
             self._quiet_until = max(self._quiet_until, now + min(retry_after, 600.0))
-        fell = self.limit > 1
-        self.limit = max(1, self.limit // 2)
+        fell = self.limit > 1 and now >= self._steady_until
+        if fell:
+            self.limit = max(1, self.limit // 2)
+            self._steady_until = now + 1.0
         return fell
 
 

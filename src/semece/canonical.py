@@ -6,6 +6,17 @@ import hashlib
 import json
 
 
+def encodable(text: str) -> str:
+    r"""Write lone surrogates, which no UTF-8 file can hold, as their escapes.
+
+    Examples
+    --------
+    >>> encodable("a\ud800b")
+    'a\\ud800b'
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def canonical(value: object) -> str:
     """JSON with sorted names, no spaces, no NaN.
 

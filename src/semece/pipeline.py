@@ -45,6 +45,10 @@ class Missing(Exception):  # noqa: N818 - a state of the store, not an error of 
     """A judge's reply is not in the store yet."""
 
 
+class Undelivered(ParseError):  # noqa: N818 - a state of the store too
+    """A judge's reply came without a text (filtered, refused, cut short): asking again is not free and seldom helps."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asking:
     """How a model is asked: everything that enters the keys of its responses.
@@ -252,7 +256,7 @@ class Ask:
         stored = [row for row in self.store.replies(self.stage, self.question_id) if row.key == keys[index]]
         for row in stored:
             if row.status in FINAL:
-                raise ParseError(f"the judge's reply was delivered without a text ({row.status})")
+                raise Undelivered(f"the judge's reply was delivered without a text ({row.status})")
             if row.status in {"ok", "unparseable"}:
                 try:
                     return read(row.text)
@@ -276,7 +280,7 @@ class Ask:
             if not rows:
                 raise Missing
             if rows[0].status in FINAL:
-                raise ParseError(f"the judge's reply was delivered without a text ({rows[0].status})")
+                raise Undelivered(f"the judge's reply was delivered without a text ({rows[0].status})")
             try:
                 return read(rows[0].text)
             except ParseError as error:
@@ -368,6 +372,7 @@ async def grade(
     *,
     which: str = "all",
     caller: Asker | None = None,
+    missing: list[int] | None = None,
 ) -> tuple[Grade, ...]:
     """Grade each class once, by its most frequent surface form.
 
@@ -382,6 +387,8 @@ async def grade(
         Which classes.
     caller : Asker or None
         Who asks; None reads only what is stored.
+    missing : list of int, optional
+        Labels whose verdict another invocation may still get are appended.
 
     Returns
     -------
@@ -394,7 +401,12 @@ async def grade(
         if isinstance(judge, GivenJudge):
             verdict = known.get(label)
         else:
-            verdict = await _verdict(store, judge, question, classes.representatives[label], caller)
+            try:
+                verdict = await _verdict(store, judge, question, classes.representatives[label], caller)
+            except (ParseError, Missing) as error:
+                verdict = None
+                if missing is not None and not isinstance(error, Undelivered):
+                    missing.append(label)
         if verdict is not None:
             grades.append(Grade(question.id, label, verdict))
     return tuple(grades)
@@ -408,10 +420,7 @@ async def _verdict(
     if not question.references:
         return None
     if isinstance(judge, LLMJudge):
-        try:
-            return await judge.grade(question, answer, Ask(store, judge, "grade", question.id, caller))
-        except (ParseError, Missing):
-            return None
+        return await judge.grade(question, answer, Ask(store, judge, "grade", question.id, caller))
     return judge.grade(question, answer)
 
 

@@ -135,8 +135,10 @@ def choices_per_request(spelling: str) -> int:
     service = spelling.partition("/")[0]
     if service in {"local", "gguf", "fake"}:
         return 50
-    from semece.models.openai_compatible import SERVICES
+    from semece.models.openai_compatible import OTHER, SERVICES
 
+    if service == "openai-api":
+        return OTHER.max_choices
     return SERVICES[service].max_choices if service in SERVICES else 1
 
 

@@ -143,7 +143,10 @@ class Run:
     def events(self) -> tuple[str, ...]:
         """What the run noticed, and what a reader notices now."""
         copies = copies_alarm(self._views, self._store.repeated_provider_ids())
-        noticed = tuple(text for _, text in self._store.events())
+        recorded = self._store.events()
+        noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
+        if slowed := sum(name == "pace" for name, _ in recorded):
+            noticed += (f"rate limited: slowed down {slowed:,} times",)
         drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
         return (*noticed, copies) if copies and drawn else noticed
 
@@ -374,5 +377,6 @@ def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None
     texts = [[r.text for r in view.responses] for view in views]
     full = [each for each in texts if len(each) >= 5]
     if len(full) >= 5 and all(len(set(each)) == 1 for each in full):
-        return f"all texts of each of {len(full):,} questions are identical: a cache may serve copies, or the model is that sure"
+        said = f"all texts of each of {len(full):,} questions are identical"
+        return f"{said}: a cache may serve copies, or the model is that sure"
     return None

@@ -50,7 +50,7 @@ class Settings:
     elicit : {'percent', 'none'}
         Whether a confidence is asked for.
     temperature, top_p, max_tokens, reasoning_effort
-        Decoding; max_tokens None means 1024, and 40 for the embedded model.
+        Decoding; max_tokens None means 1024, and 64 for the embedded model.
     base_url, timeout, concurrency, patience
         How the calls are made.
     max_cost, max_total_tokens : float or None, int or None
@@ -104,7 +104,7 @@ class Settings:
     @property
     def decoding(self) -> Decoding:
         """The options of every response, with the grammar of the prompt."""
-        tokens = self.max_tokens or (40 if self.embedded else 1024)
+        tokens = self.max_tokens or (64 if self.embedded else 1024)
         grammar = self.response_prompt.grammar
         return Decoding(self.temperature, self.top_p, tokens, self.reasoning_effort, grammar)
 

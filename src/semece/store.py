@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from semece.canonical import canonical, digest
+from semece.canonical import canonical, digest, encodable
 from semece.errors import StoreError
 from semece.records import Question
 
@@ -375,14 +375,9 @@ def _create(connection: sqlite3.Connection) -> None:
 
 def _row(r: StoredReply) -> tuple[Any, ...]:
     return (
-        r.key, r.stage, r.question_id, r.index, r.judge, r.request, _storable(r.text), _storable(r.raw),
+        r.key, r.stage, r.question_id, r.index, r.judge, r.request, encodable(r.text), encodable(r.raw),
         r.finish_reason, r.status, r.call, r.input_tokens, r.output_tokens, r.cost, r.latency, r.provider_id, r.time,
     )  # fmt: skip
-
-
-def _storable(text: str) -> str:
-    """Lone surrogates cannot be stored as UTF-8; they become their escapes."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _reply(row: tuple[Any, ...]) -> StoredReply:

@@ -20,6 +20,7 @@ from semece.opening import open_batches, open_judges, open_model
 from semece.pipeline import (
     Asking,
     Missing,
+    Undelivered,
     grade,
     missing_slots,
     partition,
@@ -360,12 +361,10 @@ class Work:
         try:
             if any(response.usable for response in responses):
                 classes = await partition(self.store, partition_judge, question, responses, caller_of(partition_judge))
-                which = self.settings.grade_classes
-                grades = await grade(
-                    self.store, grade_judge, question, classes, which=which, caller=caller_of(grade_judge)
-                )
-                wanted = len(classes.representatives) if which == "all" else 1
-                self.missing += max(0, wanted - len(grades)) if question.references else 0
-        except (ParseError, Missing):
-            self.missing += 1
+                which, caller = self.settings.grade_classes, caller_of(grade_judge)
+                missing: list[int] = []
+                await grade(self.store, grade_judge, question, classes, which=which, caller=caller, missing=missing)
+                self.missing += len(missing)
+        except (ParseError, Missing) as error:
+            self.missing += not isinstance(error, Undelivered)
         self.progress("judge", 1)

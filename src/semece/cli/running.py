@@ -42,7 +42,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = 1.0,
     top_p: Annotated[float, _option("--top-p", help="Nucleus mass.", panel=ASK, show_default=True)] = 1.0,
     max_tokens: Annotated[
-        Optional[int], _option("--max-tokens", help="Per response; 1024, embedded models 40.", panel=ASK)  # noqa: UP045
+        Optional[int], _option("--max-tokens", help="Per response; 1024, embedded models 64.", panel=ASK)  # noqa: UP045
     ] = None,
     reasoning_effort: Annotated[
         Optional[str], _option("--reasoning-effort", help="Passed to the provider.", panel=ASK)  # noqa: UP045

@@ -11,6 +11,7 @@ import csv
 import json
 from typing import TYPE_CHECKING, Any
 
+from semece.canonical import encodable
 from semece.errors import ParseError
 from semece.records import Question
 
@@ -131,7 +132,8 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
     references = () if source is None else _references(row[source], f"{where}: {source}")
     identity = row.get("id")
     rest = {k: v for k, v in row.items() if k not in {name, source, "id"}}
-    return Question("" if identity is None else str(identity), text, references, rest)
+    clean = tuple(encodable(reference) for reference in references)
+    return Question("" if identity is None else encodable(str(identity)), encodable(text), clean, rest)
 
 
 def _references(value: object, where: str) -> tuple[str, ...]:

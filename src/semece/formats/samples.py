@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from semece.canonical import encodable
 from semece.datasets.files import question_from, read_rows
 from semece.errors import ParseError
 
@@ -86,7 +87,9 @@ def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> Sample:
         grades = _json(grades, f"{where}: grades")
     if grades is not None and labels is None:
         raise ParseError(f"{where}: grades need labels")
-    return Sample(question, tuple(answers), confidences, None if labels is None else tuple(labels), grades, line)
+    return Sample(
+        question, tuple(map(encodable, answers)), confidences, None if labels is None else tuple(labels), grades, line
+    )
 
 
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
