@@ -296,11 +296,21 @@ def verdict_rows(labelled: Labelled, evaluation: Evaluation, *, by: str | None =
     columns: dict[str, Any] = {"group": pl.String, "question_id": pl.String, "question": pl.String}
     columns |= {"references": pl.List(pl.String), "answer": pl.String, "people": pl.Boolean, "verdict": pl.String}
     rows = []
-    for row, verdict in zip(labelled.graded, evaluation.verdicts, strict=True):
-        group = _length(row.answer) if by is None else _field(row, by)
+    for row, group, verdict in zip(labelled.graded, groups_of(labelled, by), evaluation.verdicts, strict=True):
         q = row.question
         rows.append((group, q.id, q.text, list(q.references), row.answer, row.correct, verdict, row.line))
     return pl.DataFrame(rows, schema=columns | {"line": pl.Int64}, orient="row")
+
+
+def groups_of(labelled: Labelled, by: str | None = None) -> list[str]:
+    """Give the group of each graded answer: its length, or a field of its row.
+
+    Raises
+    ------
+    ParseError
+        If a row has no such field.
+    """
+    return [_length(row.answer) if by is None else _field(row, by) for row in labelled.graded]
 
 
 def _length(answer: str) -> str:

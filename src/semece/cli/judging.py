@@ -87,11 +87,12 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece judge-eval labelled.jsonl --judge rules --judge openai/gpt-4o-mini[/bold]
     """
-    from semece.judge_eval import evaluate_judge
+    from semece.judge_eval import evaluate_judge, groups_of
     from semece.labelled import narrowed, read_labelled
 
     options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
     labelled = narrowed(read_labelled(file), limit=limit, max_words=max_words)
+    groups_of(labelled, by)  # a field that is not there is said before anything is asked
     path = output or Path("runs") / f"{file.stem}--judge-eval.db"
     found = [
         carry_out(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, **options), quiet=quiet)
