@@ -329,7 +329,7 @@ def test_a_replicate_without_a_low_margin_question_is_left_out():
 # -- agreement
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=40))
 def test_rand_indices_equal_scikit_learn(pairs):
     metrics = pytest.importorskip("sklearn.metrics")

@@ -58,7 +58,7 @@ def multinomial(pi, n):
 # -- Jensen, unbiasedness, marginal bias
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(probabilities(), st.integers(1, 40))
 def test_jensen_sem1_is_never_too_low_on_average_and_more_responses_help(pi, n):
     here, more = theory.expected_sem1(pi, n), theory.expected_sem1(pi, n + 1)
@@ -66,7 +66,7 @@ def test_jensen_sem1_is_never_too_low_on_average_and_more_responses_help(pi, n):
     assert more <= here + 1e-13
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(probabilities(), st.integers(1, 40))
 def test_marginal_bias_sem2_is_never_too_high_on_average(pi, s):
     assert theory.expected_sem2(pi, s) <= pi.max() + 1e-13
@@ -107,7 +107,7 @@ def test_a_selection_that_saw_the_evaluation_block_is_biased_upwards():
 # -- selection and confidence errors
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(probabilities(), st.integers(1, 40), st.sampled_from(["uniform", "lowest"]))
 def test_selection_lemma_holds_with_its_constant_for_every_rule_for_ties(pi, n, ties):
     ascending = np.sort(pi)  # the mode is last, so that 'lowest' gives every tie to a rival
@@ -119,7 +119,7 @@ def test_selection_lemma_holds_with_its_constant_for_every_rule_for_ties(pi, n, 
     assert chernoff <= theory.selection_error_bound(delta, mass, len(pi), n) + 1e-12
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(probabilities(), st.integers(1, 40))
 def test_bias_bounds_hold_the_papers_and_the_sharp_ones(pi, n):
     delta, mass = leading(pi) if len(pi) > 1 else (1.0, 1.0)
@@ -137,7 +137,7 @@ def test_the_sharp_bound_is_within_a_factor_of_the_truth_for_equal_classes():
     assert theory.expected_sem1([0.5, 0.5], 50) - 0.5 > 0.6 * theory.bias_bound(0.0, 1.0, 2, 50, sharp=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(probabilities(), st.integers(1, 40))
 def test_boundc1_the_expected_error_of_sem1_is_below_its_bound(pi, n):
     largest = multinomial_table(pi, n).sum(axis=0)
@@ -145,7 +145,7 @@ def test_boundc1_the_expected_error_of_sem1_is_below_its_bound(pi, n):
     assert error <= theory.confidence_error_bound_sem1(len(pi), n) + 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(probabilities(), st.integers(1, 25), st.integers(1, 25))
 def test_bound_c2_the_expected_error_of_sem2_is_below_its_bound(pi, s, m):
     delta, mass = leading(pi) if len(pi) > 1 else (1.0, 1.0)
@@ -158,7 +158,6 @@ def test_bound_c2_the_expected_error_of_sem2_is_below_its_bound(pi, s, m):
         assert error <= theory.confidence_error_bound_sem2(delta, mass, len(pi), s, m, sharp=sharp) + 1e-12
 
 
-@settings(deadline=None)
 @given(probabilities(), st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_pointwise_the_largest_frequency_moves_by_at_most_the_largest_deviation(pi, n, seed):
     frequency = np.random.default_rng(seed).multinomial(n, pi) / n

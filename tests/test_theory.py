@@ -45,7 +45,6 @@ def test_leading_constants_have_the_printed_values():
     assert theory.oracle_gap(0.3060015904) == pytest.approx(0.0, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(st.floats(0, 40))
 def test_the_gaps_are_sum_and_difference_of_the_two_biases(half):
     j, s = theory.jensen_bias(half), theory.selection_bias(half)
@@ -274,7 +273,7 @@ def test_a_nearly_certain_class_is_nearly_always_selected():
     assert theory.expected_sem2([1 - 1e-9, 1e-9], 1000) == pytest.approx(1 - 1e-9, abs=1e-13)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(probabilities(), st.integers(1, 30))
 def test_selection_probabilities_sum_to_one_and_follow_the_classes(pi, n):
     selected = theory.population_selection_probability(pi, n)
@@ -320,7 +319,6 @@ def test_biases_of_two_classes_at_margin_008_have_the_printed_values():
     assert theory.expected_gap(pi, 50) == pytest.approx(0.0249 + 0.0274, abs=1e-4)
 
 
-@settings(deadline=None)
 @given(st.floats(0, 0.5), st.floats(0.5, 1), st.integers(2, 400))
 def test_as_run_is_the_sum_of_both_biases_and_equals_same_n_at_equal_sizes(margin, mass, n):
     bias = theory.predicted_bias(margin, mass, n) - theory.predicted_bias(margin, mass, n // 2, estimator="sem2")
