@@ -19,7 +19,7 @@ from semece.work import execute
 QUESTIONS = tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(6))
 DATA = Dataset("six", QUESTIONS)
 REFERENCES = {question.text: question.references[0] for question in QUESTIONS}
-QUICK = BatchPatience(first_look=0.02, longest_look=0.1, grace=0.8, calls=Patience(4, 0.01, 0.05))
+QUICK = BatchPatience(first_look=0.02, longest_look=0.1, grace=0.8, rounds=8, calls=Patience(4, 0.01, 0.05))
 
 
 def settings(spelling, url, **changes):

@@ -497,6 +497,18 @@ def test_costs_are_the_batch_price_and_unknown_prices_stay_unknown(store):
         assert other.spent()["respond"][2] is None
 
 
+def test_what_is_not_counted_is_charged_as_it_was_set_aside(store):
+    class Silent(FakeModel):
+        async def __call__(self, request, /):
+            call = await super().__call__(request)
+            return Call(call.replies, call.usage if asks(request, 1, 2) else None)
+
+    budget = Budget(max_tokens=10**9)
+    draw(store, Scripted(Silent((0.5, 0.5), references=REFERENCES, max_choices=4)), budget=budget)
+    assert budget._reserved_tokens == 0
+    assert 12 * 4 * 1024 < budget.tokens < 13 * 4 * 1024 + 18 * 200
+
+
 def test_results_that_are_stored_twice_are_there_once(store):
     batches = Fated(
         lambda request, attempt: {"error": TransientError("x", status="server")} if request.seed // 4 % 2 else None

@@ -5,6 +5,7 @@ import logging
 import socket
 import sys
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from semece.calls import Patience
 from semece.datasets import Dataset
 from semece.errors import ModelError, TransientError
 from semece.models import Decoding, Message, Request
+from semece.models.openai_compatible import SERVICES
 from semece.models.provider_errors import named_option
 from semece.models.pydantic_ai import open_provider
 from semece.prompts.replies import GRADE_SCHEMA
@@ -152,10 +154,11 @@ def test_the_key_that_a_service_repeats_is_taken_out(spelling, broken, monkeypat
     assert KEY not in shown
 
 
-def test_a_secret_in_the_address_is_taken_out(spelling, monkeypatch):
+def test_a_secret_in_the_address_is_taken_out(spelling, monkeypatch, caplog):
     monkeypatch.setenv(f"{spelling.partition('/')[0].upper()}_API_KEY", "other-key-1234")
+    caplog.set_level(logging.DEBUG)
     _, [error] = ask(spelling, None, base_url=f"http://user:{KEY}@127.0.0.1:9/?token={KEY}")
-    assert KEY not in "".join(traceback.format_exception(error))
+    assert KEY not in "".join(traceback.format_exception(error)) + caplog.text
 
 
 REFUSED = {"anthropic": ("temperature", "temperature"), "google": ("topP", "top_p")}
@@ -256,6 +259,17 @@ def test_a_missing_package_is_one_sentence(spelling, monkeypatch):
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     with pytest.raises(ModelError, match=r"pip install 'semece\[providers\]'"):
         open_provider(spelling, base_url="http://127.0.0.1:9")
+
+
+def test_every_service_has_a_section_with_its_variable_and_a_command():
+    page = (Path(__file__).parents[1] / "docs" / "providers.md").read_text()
+    for name, service in SERVICES.items():
+        assert f"--model {name}/" in page, name
+        assert service.base_url.startswith("http://127") or f"export {service.key}" in page, name
+        row = page.partition(f"| [`{name}`]")[2].partition("\n")[0]
+        assert f" | {service.max_choices} | " in row, name
+    for name in ("anthropic", "google"):
+        assert f"--model {name}/" in page
 
 
 def test_another_service_is_refused():

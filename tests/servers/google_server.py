@@ -157,7 +157,7 @@ class GoogleHandler(Handler):
     def row(self, job, model, place, key, params):
         server = self.server
         fate = job.fate(place, server.jobs.drawn(key))
-        if job.ending == "failed" or fate == job.ending:
+        if job.ending in {"failed", fate}:
             return None  # a job that is cut short leaves rows out
         if sentence := self.refused(params):
             return {"key": key, "error": {"code": 3, "message": sentence}}

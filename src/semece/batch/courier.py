@@ -317,7 +317,7 @@ class Courier:
         if harvest.crowded:
             self._crowd(entry)
         text = f"batch {state.id} {state.ending}: {harvest.delivered:,} delivered, {harvest.failed:,} not"
-        self._close(entry, "stored", (harvest.cost, harvest.tokens), text)
+        self._close(entry, "stored", harvest.spent(entry), text)
 
     def _learn(self, harvest: Harvest) -> None:
         """Decide what is submitted again: nothing that somebody stopped, freely what an option was dropped for."""
@@ -337,7 +337,7 @@ class Courier:
             self._given_up = True
         self._most = max(1, min(self._most, len(entry.slots)) // 2)
 
-    def _close(self, entry: Entry, status: str, spent: tuple[float | None, int | None], text: str) -> None:
+    def _close(self, entry: Entry, status: str, spent: tuple[float, int], text: str) -> None:
         self._ledger.mark(entry, status)
         self._budget.settle(entry.held, *spent)
         self._open.remove(entry)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from semece.batch.ledger import Entry
     from semece.budget import Price
     from semece.calls import Slot
+    from semece.models import Usage
     from semece.models.batch import BatchModel, BatchState
     from semece.store import Store
 
@@ -38,8 +39,10 @@ class Harvest:
         Keys of lines that were refused for an option that is left out from now on.
     crowded : bool
         Whether the batch was refused as a whole because too much is under way.
-    cost, tokens : float or None, int or None
-        What it took; None if that is not known.
+    cost, tokens : float, int
+        What the lines took of which it is known.
+    unpriced, uncounted : int
+        Delivered lines of which that is not known.
     """
 
     delivered: int = 0
@@ -48,13 +51,24 @@ class Harvest:
     cancelled: list[bytes] = field(default_factory=list)
     again: list[bytes] = field(default_factory=list)
     crowded: bool = False
-    cost: float | None = 0.0
-    tokens: int | None = 0
+    cost: float = 0.0
+    tokens: int = 0
+    unpriced: int = 0
+    uncounted: int = 0
 
-    def bill(self, cost: float | None, tokens: int | None) -> None:
-        """Add what a line took."""
-        self.cost = None if self.cost is None or cost is None else self.cost + cost
-        self.tokens = None if self.tokens is None or tokens is None else self.tokens + tokens
+    def bill(self, usage: Usage | None, price: Price | None) -> float | None:
+        """Add what a line took; give its cost."""
+        cost = None if usage is None or price is None else price.of(usage)
+        self.cost += cost or 0.0
+        self.unpriced += cost is None
+        self.tokens += 0 if usage is None else usage.input_tokens + usage.output_tokens
+        self.uncounted += usage is None
+        return cost
+
+    def spent(self, entry: Entry) -> tuple[float, int]:
+        """Say what the budget is charged: what is not known counts as it was set aside."""
+        cost, tokens = (held / len(entry.slots) for held in entry.held)
+        return self.cost + cost * self.unpriced, self.tokens + round(tokens * self.uncounted)
 
 
 class Harvester:
@@ -124,9 +138,7 @@ class Harvester:
         call = result.call
         if call is None:
             return
-        usage = call.usage
-        cost = None if usage is None or self._price is None else self._price.of(usage)
-        self._harvest.bill(cost, None if usage is None else usage.input_tokens + usage.output_tokens)
+        cost = self._harvest.bill(call.usage, self._price)
         self._harvest.delivered += 1
         for event in call.events:
             self._store.add_event("model", event)

@@ -40,6 +40,7 @@ _OPTIONS = (
     "response_format",
 )
 _PAGE = 100
+_MOST_CHOICES = 128
 
 
 def open_openai_batches(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> OpenAIBatches:
@@ -121,7 +122,9 @@ class OpenAIBatches(OpenAICompatible):
 
     async def encode(self, custom_id: str, request: Request) -> EncodedLine:
         """Make a line of a request."""
-        line = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": self._body(request)}
+        body = self._body(request)
+        body |= body.pop("extra_body", {})
+        line = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}
         text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
         return EncodedLine(custom_id, text, len(text))
 
@@ -189,6 +192,8 @@ class OpenAIBatches(OpenAICompatible):
             except TransientError as broken:
                 return LineResult(name, error=broken)
         refusal = _LineError(status, body)
+        if (call := self._filtered(refusal, {"n": _MOST_CHOICES}, ())) is not None:
+            return LineResult(name, call)
         if status in {400, 422} and self._learned(refusal):
             return LineResult(name)
         return LineResult(name, error=self._explain(refusal))
@@ -196,9 +201,8 @@ class OpenAIBatches(OpenAICompatible):
     def _learned(self, refusal: _LineError) -> bool:
         """Leave out the option that a line's refusal names; other lines may have named it before."""
         event = self._learn(refusal, dict.fromkeys(_OPTIONS))
-        if event is not None and event not in self._said:
-            self._said.add(event)
-            self._news.append(event)
+        if event is not None:
+            self._say(event, self._news)
         return event is not None
 
     def _unrun(self, name: str, error: Mapping[str, Any]) -> LineResult:

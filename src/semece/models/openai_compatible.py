@@ -21,7 +21,7 @@ from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
 from semece.models.openai_errors import FILTERED, codes, explain, lost, named_option, sentence
 from semece.models.provider_errors import clear
-from semece.models.quiet import keep_out_of_logs
+from semece.models.quiet import keep_out_of_logs, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -160,7 +160,7 @@ class OpenAICompatible:
         self._dropped: set[str] = set()
         self._said: set[str] = set()
         self._lonely = 0
-        self._secrets = _secrets(address, key)
+        self._secrets = secrets_of(address, key)
 
     @property
     def name(self) -> str:
@@ -331,18 +331,6 @@ class OpenAICompatible:
 
     def _clean(self, text: str) -> str:
         return clear(text, self._secrets)
-
-
-def _secrets(address: str, key: str) -> tuple[str, ...]:
-    """List what must not be printed: the key, and what hides in the address; the longest first."""
-    parts = urlsplit(address)
-    values = {key, *(value for _, value in parse_qsl(parts.query))}
-    if parts.username:
-        user, password = parts.username, parts.password or ""
-        pair = f"{unquote(user)}:{unquote(password)}"
-        # Without a password the name is the secret.
-        values |= {password or user, unquote(password or user), base64.b64encode(pair.encode()).decode()}
-    return tuple(sorted((value for value in values if len(value) > 3), key=len, reverse=True))
 
 
 def _role(role: str) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
+from semece.models.openai_errors import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -134,12 +135,7 @@ def _classified(error: Exception) -> tuple[str | None, bool]:
 def _retry_after(error: Exception) -> float | None:
     """Seconds the service asked to wait, fractions included."""
     known: float | None = getattr(error, "retry_after", None)
-    if known is not None:
-        return known
-    try:
-        return float((getattr(error, "headers", None) or {})["retry-after"])
-    except (KeyError, ValueError):
-        return None
+    return known if known is not None else retry_after(getattr(error, "headers", None) or {})
 
 
 def _was_sent(error: Any) -> bool:  # noqa: ANN401 - a ModelConnectionError

@@ -13,11 +13,12 @@ import time
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
+from semece.models.openai_compatible import is_loopback
 from semece.models.provider_errors import clear, explain, named_option, sentence_of
+from semece.models.quiet import keep_out_of_logs, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +47,9 @@ SERVICES: Mapping[str, Service] = {
     "google": Service(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "Google"),
 }
 """Services that this adapter reaches."""
+
+NO_KEY = "none"
+"""What is sent to a server on this machine in the place of a key."""
 
 OPTIONS = ("top_p", "temperature", "seed", "thinking", "schema")
 """Options that may be left out, in the order in which a refusal that names several is read."""
@@ -97,9 +101,10 @@ def open_provider(spelling: str, *, base_url: str | None = None, timeout: float 
         raise ModelError(f"a model is spelled anthropic/NAME or google/NAME; got {spelling!r}")
     variable = {"anthropic": "ANTHROPIC_BASE_URL", "google": "GOOGLE_GEMINI_BASE_URL"}[service]
     url = base_url or os.environ.get(variable)
-    key = _key(service, url)
+    here = url is not None and is_loopback(url)
+    key = _key(service, here=here)
     try:
-        client = _client(timeout)
+        client = _client(timeout, here=here)
         model = (
             _anthropic(name, key, url, timeout, client) if service == "anthropic" else _google(name, key, url, client)
         )
@@ -107,36 +112,32 @@ def open_provider(spelling: str, *, base_url: str | None = None, timeout: float 
         raise ModelError(
             f"{SERVICES[service].title} needs packages that are not installed: pip install 'semece[providers]'"
         ) from None
-    return ProviderModel(spelling, model, client, key=key, timeout=timeout, secrets=_secrets(key, url))
+    secrets = secrets_of(url or "", "" if key == NO_KEY else key)
+    keep_out_of_logs(secrets)
+    return ProviderModel(spelling, model, client, key=key, timeout=timeout, secrets=secrets)
 
 
-def _key(service: str, url: str | None) -> str:
+def _key(service: str, *, here: bool) -> str:
     """Find the key; a server on this machine needs none."""
     names = SERVICES[service].keys
     for name in names:
         if key := os.environ.get(name):
             return key
-    if url and urlsplit(url).hostname in {"127.0.0.1", "localhost", "::1"}:
-        return "none"
+    if here:
+        return NO_KEY
     raise ModelError(
         f"{SERVICES[service].title} needs a key: set {' or '.join(names)} in the environment or in --env-file"
     )
 
 
-def _secrets(key: str, url: str | None) -> tuple[str, ...]:
-    """List what no message may show: the key, and whatever a URL carries besides its address."""
-    parts = urlsplit(url or "")
-    found = (key, parts.password, parts.username, *(pair.partition("=")[2] for pair in parts.query.split("&")))
-    return tuple(text for text in found if text and len(text) >= 4 and text != "none")
-
-
-def _client(timeout: float) -> Any:  # noqa: ANN401 - httpx2 is there only with the extra
+def _client(timeout: float, *, here: bool) -> Any:  # noqa: ANN401 - httpx2 is there only with the extra
     import httpx2
 
     limits = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(timeout, connect=min(timeout, 30.0)),
         limits=limits,
+        trust_env=not here,  # on this machine no proxy is asked
         event_hooks={"response": [_keep_body]},
     )
 
@@ -367,10 +368,19 @@ class ProviderModel:
         texts = [part.content for part in response.parts if part.part_kind == "text"]
         if status == "ok" and not texts:
             raise self.unreadable("no text in it")
-        reply = Reply("".join(texts), status, None if finish is None else str(finish), _compact(raw))
+        reply = Reply("".join(texts), status, None if finish is None else str(finish), self._kept(raw))
         usage = response.usage
         counted = Usage(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
         return Call((reply,), counted, response.provider_response_id, latency, self.dropped.told())
+
+    def _kept(self, body: str) -> str:
+        """Keep a body without secrets, and without the spaces that some services send."""
+        for secret in self._secrets:
+            body = body.replace(secret, "***")
+        try:
+            return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
+        except ValueError:
+            return body
 
     async def fetched(self, path: str, query: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
         """Get a resource of Google's as it is: status and JSON."""
@@ -402,14 +412,6 @@ class ProviderModel:
             status="broken_body",
             maybe_paid=True,
         )
-
-
-def _compact(body: str) -> str:
-    """Write JSON without the spaces that some services send."""
-    try:
-        return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
-    except ValueError:
-        return body
 
 
 def _messages(messages: tuple[Message, ...]) -> list[Any]:

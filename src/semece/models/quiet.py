@@ -1,15 +1,35 @@
-"""Secrets stay out of the logs of the libraries below."""
+"""Secrets: what they are, and how they stay out of the logs of the libraries below."""
 
 from __future__ import annotations
 
+import base64
 import logging
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LIBRARIES = {"openai", "httpx", "httpcore", "httpx2", "httpcore2"}
+LIBRARIES = {"openai", "anthropic", "google_genai", "httpx", "httpcore", "httpx2", "httpcore2"}
 """Libraries that may write an address or a header into a log."""
+
+
+def secrets_of(address: str, key: str) -> tuple[str, ...]:
+    """List what must not be printed: the key, and what hides in the address; the longest first.
+
+    Examples
+    --------
+    >>> secrets_of("https://user:word-1@llm.example/v1?token=abcd", "sk-123456")[-3:]
+    ('sk-123456', 'word-1', 'abcd')
+    """
+    parts = urlsplit(address)
+    values = {key, *(value for _, value in parse_qsl(parts.query))}
+    if parts.username:
+        user, password = parts.username, parts.password or ""
+        pair = f"{unquote(user)}:{unquote(password)}"
+        # Without a password the name is the secret.
+        values |= {password or user, unquote(password or user), base64.b64encode(pair.encode()).decode()}
+    return tuple(sorted((value for value in values if len(value) > 3), key=len, reverse=True))
 
 
 class Redacting(logging.Filter):
