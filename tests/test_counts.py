@@ -113,13 +113,13 @@ def test_weights_of_a_certain_event_are_one_point(probability):
 def test_fewer_points_change_nothing_that_can_be_seen():
     counts, size = np.array([90, 80, 70, 60]), 150
     weights = [binomial_weights(int(c), 0.5) for c in counts]
-    n_points = circle_points(size, 300, 75.0)
+    n_points = circle_points(size, binomial_weights(300, 0.5))
     assert n_points < 151
     scale = binomial_weights(300, 0.5)[size]
     np.testing.assert_allclose(
         selection_table(weights, size, n_points=n_points) / scale, selection_table(weights, size) / scale, atol=1e-13
     )
-    assert circle_points(1, 2, 0.5) == 3
+    assert circle_points(1, binomial_weights(2, 0.5)) == 3
 
 
 @pytest.mark.parametrize("counts", [[300, 250, 200, 150, 100], [20] * 50, [999, 1], [1000], [500, 500]])
@@ -286,6 +286,14 @@ def test_counts_in_blocks_equal_counts_at_once(monkeypatch):
     parts = Counts.from_labels(rows)
     assert parts.values.tolist() == whole.values.tolist()
     assert parts.offsets.tolist() == whole.offsets.tolist()
+
+
+@given(st.lists(st.lists(st.integers(0, 200), max_size=5), max_size=12))
+def test_distinct_counts_stand_for_all(rows):
+    different, number = Counts.from_counts(rows).distinct()
+    kept = [sorted(different.values[a:b].tolist()) for a, b in itertools.pairwise(different.offsets)]
+    assert [kept[i] for i in number] == [sorted(c for c in row if c) for row in rows]
+    assert len({tuple(row) for row in kept}) == len(kept)
 
 
 def test_no_question_is_no_counts():

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semece.counts import Counts, subset_maximum, subset_selection
+from semece.counts import Counts, Selection, subset_maximum, subset_selection
 from semece.estimators.arguments import questions
 from semece.estimators.held_out import held_out_frequency
 from semece.rows import check_count
@@ -76,19 +76,35 @@ def budget_curve(
     sizes = np.array([check_count("budgets", n) for n in budgets], dtype=np.int64)
     if len(sizes) == 0:
         raise ValueError("budgets must not be empty")
-    sem1 = np.full((len(sizes), len(checked)), np.nan)
+    different, number = checked.distinct()
+    calls = 2 * len(sizes)
+    selections = {n // 2: _select(different, n // 2, calls) for n in sizes.tolist() if n > 1}
+    sem1 = np.full((len(sizes), len(different)), np.nan)
     sem2 = sem1.copy()
     for b, n in enumerate(sizes.tolist()):
-        enough = np.flatnonzero(checked.responses >= n)
-        if len(enough):
-            some = checked.take(enough)[0]
-            sem1[b, enough] = subset_selection(some, n).largest / n
-            if n > 1:
-                select = np.full(len(some), n // 2)
-                sem2[b, enough] = held_out_frequency(some, select, subset_selection(some, select))
+        enough = np.flatnonzero(different.responses >= n)
+        some = different.take(enough)[0]
+        if n in selections:
+            largest = selections[n].largest[enough]
+        else:
+            largest = subset_maximum(some, n, calls=calls) @ np.arange(n + 1)
+        sem1[b, enough] = largest / n
+        if n > 1:
+            found = Selection(*(column[..., enough] for column in selections[n // 2]))
+            sem2[b, enough] = held_out_frequency(some, np.full(len(some), n // 2), found)
+    sem1, sem2 = sem1[:, number], sem2[:, number]
     if isinstance(counts, Counts):
         return BudgetCurve(sizes, sem1, sem2)
     return BudgetCurve(sizes, sem1[:, 0], sem2[:, 0])
+
+
+def _select(counts: Counts, size: int, calls: int) -> Selection:
+    """Select on blocks of the questions that have so many responses; nan for the others, no class probabilities."""
+    enough = np.flatnonzero(counts.responses >= size)
+    found = subset_selection(counts.take(enough)[0], size, calls=calls)
+    out = Selection(*np.full((3, len(counts)), np.nan))
+    out.largest[enough], out.selected[enough] = found.largest, found.selected
+    return out
 
 
 def sem1_distribution(

@@ -30,6 +30,9 @@ F = TypeVar("F", bound="Callable[..., object]")
 LANES = 8
 """Points of a column are padded to a multiple of this, for vector instructions."""
 
+START_CELLS = 2**17
+"""Most numbers in which products start; they decide how many responses of small classes are treated at once."""
+
 
 class Rows(NamedTuple):
     """Weights of classes: row r is ``weights[start[r]:start[r + 1]]``.
@@ -51,11 +54,16 @@ class Columns(NamedTuple):
 
 
 class Circle(NamedTuple):
-    """Coefficient ``total`` is read from an odd number of points and divided by ``norm``."""
+    """Coefficient ``total`` is read from an odd number of points and divided by ``norm``.
+
+    Of a ``pool``, the complete polynomials of classes with m responses together multiply to :math:`(1 - p + p x)^m`
+    with p = total / pool. A pool of 0 stands for populations, whose classes are never complete.
+    """
 
     n_points: int
     total: int
     norm: float
+    pool: int
 
 
 class Questions(NamedTuple):
@@ -79,14 +87,13 @@ class Table(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is written.
+    """What is written: P(selected), aligned with ``Questions.rows``; per question the means of two numbers.
 
-    P(selected), aligned with ``Questions.rows``; P(largest count = j), shape (Q, total + 1); and the mean value of the
-    selected class, shape (Q,).
+    ``largest`` is the mean largest count in the block, ``selected`` the mean value of the selected class.
     """
 
     probability: Floats
-    mass: Floats
+    largest: Floats
     selected: Floats
 
 
@@ -140,17 +147,26 @@ def subset_rows(present: Integers, pool: int, size: int) -> tuple[Rows, float]:
 
 
 @compiled
-def spectrum(columns: Columns, circle: Circle, width: int) -> tuple[Floats, Floats]:
-    """Write what every product starts from: share, norm and the phase that reads coefficient ``total``."""
-    re = np.zeros(len(columns.level) * width)
-    im = np.zeros(len(columns.level) * width)
-    for m in range(circle.n_points // 2 + 1):
-        angle = 2.0 * np.pi * (circle.total * m % circle.n_points) / circle.n_points
-        scale = (2.0 if m > 0 else 1.0) / (circle.n_points * circle.norm)
-        for column in range(len(columns.level)):
-            re[column * width + m] = scale * columns.share[column] * np.cos(angle)
-            im[column * width + m] = -scale * columns.share[column] * np.sin(angle)
-    return re, im
+def starts(columns: Columns, circle: Circle, width: int) -> Floats:
+    """Compute what products start from; shape (2, most + 1, columns * width), real and imaginary parts.
+
+    That is share, norm and the phase that reads coefficient ``total``, times the complete polynomials of m = 0 .. most
+    responses.
+    """
+    size = len(columns.level) * width
+    most = min(circle.pool, START_CELLS // max(size, 1))
+    out = np.zeros((2, most + 1, size))
+    p = circle.total / max(circle.pool, 1)
+    for i in range(circle.n_points // 2 + 1):
+        turn = 2.0 * np.pi / circle.n_points
+        value = np.exp(-1j * turn * (circle.total * i % circle.n_points)) / (circle.n_points * circle.norm)
+        for m in range(most + 1):
+            for column in range(len(columns.level)):
+                scale = (2.0 if i > 0 else 1.0) * columns.share[column]
+                out[0, m, column * width + i] = scale * value.real
+                out[1, m, column * width + i] = scale * value.imag
+            value *= 1.0 - p + p * np.exp(1j * turn * i)
+    return out
 
 
 @compiled
@@ -218,92 +234,147 @@ def fill_cell(table: Table, place: tuple[int, int], below: Floats, power: Floats
 
 
 @compiled
-def first_level(rows: Rows, questions: Questions, q: int, total: int) -> int:
-    """Find the least j that the largest count can be: all classes together must hold ``total``."""
-    level, held = 0, 0
-    while held < total:
-        level += 1
-        held = 0
-        for z in range(questions.offsets[q], questions.offsets[q + 1]):
-            r = questions.rows[z]
-            held += min(level, rows.start[r + 1] - rows.start[r] - 1)
+def sort_classes(order: Integers, questions: Questions, q: int) -> int:
+    """Write places and rows of a question's classes, largest first: equal questions then give equal bits.
+
+    Returns the number of classes.
+    """
+    first, last = questions.offsets[q], questions.offsets[q + 1]
+    for z in range(first, last):
+        row, at = questions.rows[z], z - first
+        while at > 0 and order[1, at - 1] < row:
+            order[0, at], order[1, at] = order[0, at - 1], order[1, at - 1]
+            at -= 1
+        order[0, at], order[1, at] = z, row
+    return int(last - first)
+
+
+@compiled
+def first_level(sizes: Integers, rows: Integers, total: int) -> int:
+    """Find the least j that the largest count can be: no class can hold more, and all together must hold ``total``."""
+    full = len(rows)
+    level = (total + full - 1) // full
+    while sizes[rows[full - 1]] < level:
+        full -= 1
+        total -= int(sizes[rows[full]])
+        level = int((total + full - 1) // full)
     return level
 
 
 @compiled
-def sort_classes(order: Integers, questions: Questions, q: int) -> Integers:
-    """Write the classes of a question by row, so that equal questions give equal bits in any order of classes."""
-    first, last = questions.offsets[q], questions.offsets[q + 1]
-    for z in range(first, last):
-        place = z - first
-        while place > 0 and questions.rows[order[place - 1]] < questions.rows[z]:
-            order[place] = order[place - 1]
-            place -= 1
-        order[place] = z
-    return order[: last - first]
+def count_small(sizes: Integers, rows: Integers, level: int, most: int) -> tuple[int, int]:
+    """Count the classes that are not small, and the responses of the small ones.
+
+    Small classes have fewer than ``level`` responses, and all together at most ``most``.
+    """
+    n_classes, held = len(rows), 0
+    while n_classes > 0:
+        size = sizes[rows[n_classes - 1]]
+        if size >= level or held + size > most:
+            break
+        held += size
+        n_classes -= 1
+    return n_classes, held
 
 
 @compiled
-def multiply(product: Floats, table: Table, row: int, begin: int) -> None:
-    """Multiply the running products by the factors of one class, from position ``begin`` on."""
+def begin_products(product: Floats, start: Floats, small: int, span: tuple[int, int]) -> None:
+    """Set the running products to where they start."""
     # unsigned positions: numba then knows that no index counts from the end, and the loop becomes vector code
-    b = np.uint64(begin)
-    for i in range(np.uint64(product.shape[1]) - b):
+    b = np.uint64(span[0])
+    for i in range(np.uint64(span[1]) - b):
+        product[0, b + i] = start[0, small, b + i]
+        product[1, b + i] = start[1, small, b + i]
+
+
+@compiled
+def multiply(product: Floats, table: Table, row: int, span: tuple[int, int]) -> None:
+    """Multiply the running products by the factors of one class."""
+    b = np.uint64(span[0])
+    for i in range(np.uint64(span[1]) - b):
         re, im = product[0, b + i], product[1, b + i]
         product[0, b + i] = re * table.f_re[row, b + i] - im * table.f_im[row, b + i]
         product[1, b + i] = re * table.f_im[row, b + i] + im * table.f_re[row, b + i]
 
 
 @compiled
-def collect(gain: Floats, product: Floats, table: Table, row: int, begin: int) -> float:
-    """Add the gains of one class to ``gain``, position by position, and return their sum."""
-    b = np.uint64(begin)
-    total = 0.0
-    for i in range(np.uint64(len(gain)) - b):
-        value = product[0, b + i] * table.q_re[row, b + i] - product[1, b + i] * table.q_im[row, b + i]
-        gain[b + i] += value
-        total += value
-    return total
-
-
-@compiled
-def certain_part(mass: Floats, certain: Floats, size: int) -> float:
-    """Add the levels above half the block to ``mass`` and return their sum."""
-    total = 0.0
-    for j in range(size // 2 + 1, size + 1):
-        mass[j] += certain[j]
-        total += certain[j]
-    return total
+def collect(product: Floats, table: Table, row: int, span: tuple[int, int], level: Floats) -> tuple[float, float]:
+    """Sum the gains of one class over a span of positions, plain and times their level."""
+    b = np.uint64(span[0])
+    total, weighted = 0.0, 0.0
+    for i in range(np.uint64(span[1]) - b):
+        gain = product[0, b + i] * table.q_re[row, b + i] - product[1, b + i] * table.q_im[row, b + i]
+        total += gain
+        weighted += gain * level[b + i]
+    return total, weighted
 
 
 @compiled
 def select(rows: Rows, columns: Columns, circle: Circle, questions: Questions, found: Found) -> None:
-    """Write what a random block selects into ``found``, whose arrays are zero.
+    """Write what a random block selects into ``found``.
 
     ``columns`` start at the least level that the largest count of any question can have, or below.
     """
     width = (circle.n_points // 2 + LANES) // LANES * LANES
     table = tabulate(rows, columns, circle.n_points, width)
-    start = spectrum(columns, circle, width)
-    product, gain = np.empty((2, len(start[0]))), np.empty(len(start[0]))
-    places = np.empty(np.max(np.diff(questions.offsets)), np.int64)
+    start, sizes = starts(columns, circle, width), np.diff(rows.start) - 1
+    begins = width * np.searchsorted(columns.level, np.arange(circle.total + 1))
+    ends = width * np.searchsorted(columns.level, sizes + 1)
+    levels = np.repeat(columns.level, width).astype(np.float64)
+    certain = rows.certain.sum(axis=1)
+    certain_level = (rows.certain * np.arange(circle.total + 1)).sum(axis=1)
+    product, order = np.empty((2, len(levels))), np.empty((2, np.max(np.diff(questions.offsets))), np.int64)
     for q in range(len(questions.offsets) - 1):
-        order = sort_classes(places, questions, q)
-        column = int(np.searchsorted(columns.level, first_level(rows, questions, q, circle.total)))
-        begin = column * width
-        product[0, begin:] = start[0][begin:]
-        product[1, begin:] = start[1][begin:]
-        gain[begin:] = 0.0
-        for z in order:
-            multiply(product, table, questions.rows[z], begin)
-        for z in order:
-            row = questions.rows[z]
-            chance = certain_part(found.mass[q], rows.certain[row], circle.total)
-            chance += collect(gain, product, table, row, begin)
-            found.probability[z] = chance
-            found.selected[q] += chance * questions.value[row]
-        for c in range(column, len(columns.level)):
-            found.mass[q, columns.level[c]] += gain[c * width : (c + 1) * width].sum()
+        n_classes = sort_classes(order, questions, q)
+        level = first_level(sizes, order[1, :n_classes], circle.total)
+        begin, end = begins[level], ends[order[1, 0]]
+        if begin < end:
+            n_large, small = count_small(sizes, order[1, :n_classes], level, start.shape[1] - 1)
+            begin_products(product, start, small, (begin, end))
+            for k in range(n_large):
+                multiply(product, table, order[1, k], (begin, end))
+        largest, selected = 0.0, 0.0
+        for k in range(n_classes):
+            row = order[1, k]
+            chance, mean = certain[row], certain_level[row]
+            if begin < ends[row]:
+                more = collect(product, table, row, (begin, ends[row]), levels)
+                chance, mean = chance + more[0], mean + more[1]
+            found.probability[order[0, k]] = chance
+            largest += mean
+            selected += chance * questions.value[row]
+        found.largest[q], found.selected[q] = largest, selected
+
+
+@compiled
+def cumulate(rows: Rows, columns: Columns, circle: Circle, questions: Questions, mass: Floats) -> None:
+    """Write P(largest count = j) into ``mass``, of shape (questions, total + 1) and zero.
+
+    ``columns`` are all levels up to half the block with node 1: the product of such factors is P(largest count <= j).
+    """
+    width = (circle.n_points // 2 + LANES) // LANES * LANES
+    table = tabulate(rows, columns, circle.n_points, width)
+    start, sizes = starts(columns, circle, width), np.diff(rows.start) - 1
+    product = np.empty((2, len(columns.level) * width))
+    order = np.empty((2, np.max(np.diff(questions.offsets))), np.int64)
+    for q in range(len(questions.offsets) - 1):
+        n_classes = sort_classes(order, questions, q)
+        level = first_level(sizes, order[1, :n_classes], circle.total)
+        begin, end = width * (level - 1), width * min(len(columns.level), sizes[order[1, 0]])
+        if begin < end:
+            n_large, small = count_small(sizes, order[1, :n_classes], level, start.shape[1] - 1)
+            begin_products(product, start, small, (begin, end))
+            for k in range(n_large):
+                multiply(product, table, order[1, k], (begin, end))
+        for k in range(n_classes):
+            row = order[1, k]
+            for j in range(circle.total // 2 + 1, min(circle.total, sizes[row]) + 1):
+                mass[q, j] += rows.certain[row, j]
+        below = 0.0
+        for at in range(begin, end, width):
+            here = product[0, at : at + width].sum()
+            mass[q, at // width + 1] = here - below
+            below = here
 
 
 @compiled

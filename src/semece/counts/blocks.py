@@ -7,11 +7,19 @@ block sizes grouped, in pieces that bound the memory.
 from __future__ import annotations
 
 from functools import lru_cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semece.counts.polynomials import circle_points, gauss, poisson_weights, selection_table, subset_table
+from semece.counts.polynomials import (
+    binomial_weights,
+    circle_points,
+    gauss,
+    poisson_weights,
+    selection_table,
+    subset_table,
+)
 from semece.counts.ragged import BLOCK, Counts, per_question
 
 if TYPE_CHECKING:
@@ -20,31 +28,47 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.counts.polynomials import Ties
-    from semece.kernels import Rows
+    from semece.kernels import Circle, Columns, Questions, Rows
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-COMPILED_FROM = 20_000
-"""Responses from which compiled code pays: below, numpy is done before numba is loaded."""
+COMPILED_FROM = 1_000_000
+"""Work from which compiled code pays, 400 questions of 50 responses: below, numpy is done before numba is loaded."""
 
 TABLE_BYTES = 2**26
 """Most memory of one table of factors and ratios, unless a single question needs more."""
 
 
-class Found(NamedTuple):
-    """P(class selected), aligned with the classes; P(largest count = j), shape (Q, size + 1); mean value selected."""
-
-    probability: Floats
-    mass: Floats
-    selected: Floats
-
-
 class Source(NamedTuple):
-    """Where the weights of classes come from."""
+    """Where the weights of classes come from.
+
+    ``distinct`` reduces values (counts or probabilities) to distinct ones in increasing order and their numbers;
+    ``rows`` makes the weights of distinct ones and the norm. ``pool`` is M, or 0 for populations.
+    """
 
     distinct: Callable[[Any], tuple[Any, Integers]]
     rows: Callable[[Any], tuple[Rows, float]]
+    pool: int
+    size: int
+    n_points: int
+
+
+class Piece(NamedTuple):
+    """Questions ``first .. last - 1`` and what the kernels take for them."""
+
+    questions: tuple[int, int]
+    arguments: tuple[Rows, Columns, Circle, Questions]
+
+
+class Group(NamedTuple):
+    """Questions with the same M and block size; ``places`` are those of their classes in the counts they came from."""
+
+    questions: Integers | slice
+    places: Integers | slice
+    counts: Counts
+    pool: int
+    size: int
 
 
 class Selection(NamedTuple):
@@ -66,7 +90,7 @@ class Selection(NamedTuple):
     selected: Floats
 
 
-def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uniform") -> Selection:
+def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uniform", calls: int = 1) -> Selection:
     """Select on random blocks drawn without replacement from each question's responses.
 
     Parameters
@@ -77,6 +101,8 @@ def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uni
         Size of the block, 1 <= size <= M.
     ties : {'uniform', 'lowest'}
         The rule for ties. Only 'uniform' is compiled.
+    calls : int
+        How many calls like this one are to come: the more, the sooner compiled code pays.
 
     Returns
     -------
@@ -90,14 +116,21 @@ def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uni
     """
     n = len(counts)
     out = Selection(np.zeros(len(counts.values)), np.zeros(n), np.zeros(n))
-    for questions, places, found in _draws(counts, np.broadcast_to(np.asarray(sizes, dtype=np.int64), (n,)), ties):
-        out.probability[places] = found.probability
-        out.largest[questions] = found.mass @ np.arange(found.mass.shape[1])
-        out.selected[questions] = found.selected
+    compiled = ties == "uniform" and _is_much(counts.responses, calls)
+    for group in _groups(counts, np.broadcast_to(np.asarray(sizes, dtype=np.int64), (n,))):
+        if group.size == group.pool:
+            found = _select_all(group.counts, ties)
+        elif compiled:
+            found = _select_compiled(group.counts.values, group.counts.offsets, _subsets(group.pool, group.size))
+        else:
+            found = _select_subsets(group.counts, group.size, ties)
+        out.probability[group.places] = found.probability
+        out.largest[group.questions] = found.largest
+        out.selected[group.questions] = found.selected
     return out
 
 
-def subset_maximum(counts: Counts, size: int) -> Floats:
+def subset_maximum(counts: Counts, size: int, *, calls: int = 1) -> Floats:
     """Distribution of the largest count in a random block drawn without replacement.
 
     Parameters
@@ -106,6 +139,8 @@ def subset_maximum(counts: Counts, size: int) -> Floats:
         Q questions, each with at least ``size`` responses.
     size : int
         Size of the block, >= 1.
+    calls : int
+        As in :func:`subset_selection`.
 
     Returns
     -------
@@ -118,8 +153,14 @@ def subset_maximum(counts: Counts, size: int) -> Floats:
     [[0.0, 0.833333, 0.166667]]
     """
     out = np.zeros((len(counts), size + 1))
-    for questions, _, found in _draws(counts, np.full(len(counts), size), "uniform"):
-        out[questions] = found.mass
+    compiled = _is_much(counts.responses, calls)
+    for questions, _, part, pool, _ in _groups(counts, np.full(len(counts), size)):
+        if size == pool:
+            out[questions] = np.equal.outer(part.largest, np.arange(size + 1))
+        elif compiled:
+            out[questions] = _maximum_compiled(part, _subsets(pool, size))
+        else:
+            out[questions] = _maximum_subsets(part, size)
     return out
 
 
@@ -147,128 +188,171 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     """
     occurs = pmf > 0
     offsets = np.concatenate([[0], np.cumsum(occurs.sum(axis=1))])
-    compiled = len(pmf) * size >= COMPILED_FROM
-    found = (_compiled_populations if compiled else _populations)(pmf[occurs], offsets, size)
+    if _is_much(np.full(len(pmf), size), 1):
+        found = _select_compiled(pmf[occurs], offsets, _populations(size))
+    else:
+        found = _select_populations(pmf[occurs], offsets, size)
     probability = np.zeros(pmf.shape)
     probability[occurs] = found.probability
-    return Selection(probability, found.mass @ np.arange(size + 1), found.selected)
+    return found._replace(probability=probability)
 
 
-def _draws(counts: Counts, sizes: Integers, ties: Ties) -> Iterator[tuple[Integers, Integers, Found]]:
-    """Questions with equal M and equal block size, some at a time; where their classes stand; what was found."""
+def _is_much(n_responses: Integers, calls: int) -> bool:
+    """Decide whether compiled code pays; the work of a question grows with the square of its size."""
+    return bool((n_responses.astype(np.float64) ** 2).sum() * calls >= COMPILED_FROM)
+
+
+def _groups(counts: Counts, sizes: Integers) -> Iterator[Group]:
+    """Gather questions with equal M and equal block size, some at a time."""
     n_responses = counts.responses
-    compiled = ties == "uniform" and n_responses.sum() >= COMPILED_FROM
+    if 0 < len(counts) <= _step(int(sizes[0])) and np.ptp(n_responses) == np.ptp(sizes) == 0:
+        yield Group(slice(None), slice(None), counts, int(n_responses[0]), int(sizes[0]))
+        return
     width = int(sizes.max(initial=0)) + 1
     keys, group = np.unique(n_responses * width + sizes, return_inverse=True)
     order = np.argsort(group, kind="stable")
     ends = np.cumsum(np.bincount(group, minlength=len(keys)))
     for key, members in zip(keys.tolist(), np.split(order, ends)[:-1], strict=True):
         pool, size = divmod(key, width)
-        step = max(1, min(BLOCK, TABLE_BYTES // (8 * (size + 1))))
-        for start in range(0, len(members), step):
-            questions = members[start : start + step]
+        for start in range(0, len(members), _step(size)):
+            questions = members[start : start + _step(size)]
             part, places = counts.take(questions)
-            if size == pool:
-                found = _whole(part, size, ties)
-            elif compiled:
-                found = _compiled_subsets(part, pool, size)
-            else:
-                found = _subsets(part, size, ties)
-            yield questions, places, found
+            yield Group(questions, places, part, pool, size)
 
 
-def _whole(counts: Counts, size: int, ties: Ties) -> Found:
-    """Treat blocks that hold all responses."""
+def _step(size: int) -> int:
+    """How many questions to work on at once."""
+    return max(1, min(BLOCK, TABLE_BYTES // (8 * (size + 1))))
+
+
+def _sorted_rows(values: NDArray[Any], offsets: Integers) -> Iterator[Integers]:
+    """Places of each question's classes that occur, largest first: equal questions then give equal bits."""
+    for first, last in pairwise(offsets.tolist()):
+        order = np.argsort(-values[first:last], kind="stable")
+        yield first + order[: np.count_nonzero(values[first:last])]
+
+
+def _select_all(counts: Counts, ties: Ties) -> Selection:
+    """Select on all responses."""
     chosen = counts.is_mode.astype(np.float64)
     if ties == "lowest":
         chosen = np.zeros(len(counts.values))
         chosen[counts.first_mode] = 1.0
     tied = per_question(np.add, chosen, counts.offsets)
-    mass = np.equal.outer(counts.largest, np.arange(size + 1)).astype(np.float64)
-    return Found(chosen / tied[counts.question], mass, counts.largest.astype(np.float64))
+    largest = counts.largest.astype(np.float64)
+    return Selection(chosen / tied[counts.question], largest, largest)
 
 
-def _subsets(counts: Counts, size: int, ties: Ties) -> Found:
+def _select_subsets(counts: Counts, size: int, ties: Ties) -> Selection:
     """Treat questions one by one in numpy."""
-    found = Found(np.zeros(len(counts.values)), np.zeros((len(counts), size + 1)), np.zeros(len(counts)))
-    for q in range(len(counts)):
-        places = np.arange(counts.offsets[q], counts.offsets[q + 1])
-        places = places[counts.values[places] > 0]
-        if ties == "uniform":
-            places = places[np.argsort(-counts.values[places], kind="stable")]
-        c = counts.values[places]
-        table = subset_table(c, size, ties=ties)
-        found.probability[places] = table.sum(axis=1)
-        found.mass[q, : table.shape[1]] = table.sum(axis=0)
-        found.selected[q] = table.sum(axis=1) @ c
-    return found
+    out = Selection(np.zeros(len(counts.values)), np.zeros(len(counts)), np.zeros(len(counts)))
+    for q, row in enumerate(_sorted_rows(counts.values, counts.offsets)):
+        places = np.sort(row) if ties == "lowest" else row
+        table = subset_table(counts.values[places], size, ties=ties)
+        _write(out, q, places, table, counts.values[places])
+    return out
 
 
-def _populations(pmf: Floats, offsets: Integers, size: int) -> Found:
+def _maximum_subsets(counts: Counts, size: int) -> Floats:
+    """Treat questions one by one in numpy."""
+    out = np.zeros((len(counts), size + 1))
+    for q, places in enumerate(_sorted_rows(counts.values, counts.offsets)):
+        table = subset_table(counts.values[places], size)
+        out[q, : table.shape[1]] = table.sum(axis=0)
+    return out
+
+
+def _select_populations(pmf: Floats, offsets: Integers, size: int) -> Selection:
     """Treat populations one by one in numpy."""
     n = len(offsets) - 1
-    found = Found(np.zeros(len(pmf)), np.zeros((n, size + 1)), np.zeros(n))
-    norm = poisson_weights(size, size)[size]
-    for q in range(n):
-        places = np.arange(offsets[q], offsets[q + 1])
-        places = places[np.argsort(-pmf[places], kind="stable")]
+    out = Selection(np.zeros(len(pmf)), np.zeros(n), np.zeros(n))
+    sums = poisson_weights(size, 20 * size + 100)
+    n_points = circle_points(size, sums)
+    for q, places in enumerate(_sorted_rows(pmf, offsets)):
         weights = [poisson_weights(size * p, size) for p in pmf[places].tolist()]
-        n_points = circle_points(size, len(weights) * size, size)
-        table = selection_table(weights, size, n_points=n_points) / norm
-        found.probability[places] = table.sum(axis=1)
-        found.mass[q] = table.sum(axis=0)
-        found.selected[q] = table.sum(axis=1) @ pmf[places]
-    return found
+        _write(out, q, places, selection_table(weights, size, n_points=n_points) / sums[size], pmf[places])
+    return out
 
 
-def _compiled_subsets(counts: Counts, pool: int, size: int) -> Found:
-    """Treat questions with the same M > size."""
+def _write(out: Selection, q: int, places: Integers, table: Floats, values: NDArray[Any]) -> None:
+    """Reduce the table of one question."""
+    chances = table.sum(axis=1)
+    out.probability[places] = chances
+    out.largest[q] = table.sum(axis=0) @ np.arange(table.shape[1])
+    out.selected[q] = chances @ values
+
+
+def _subsets(pool: int, size: int) -> Source:
+    """Weights of drawing ``size`` < ``pool`` without replacement."""
     from semece import kernels
 
-    source = Source(_present, lambda present: kernels.subset_rows(present, pool, size))
-    n_points = circle_points(size, pool, size * (1 - size / pool))
-    return _in_pieces(counts.values, counts.offsets, source, size, n_points)
+    def distinct(values: Integers) -> tuple[Integers, Integers]:
+        there = np.bincount(values) > 0
+        return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
+
+    n_points = circle_points(size, binomial_weights(pool, size / pool))
+    return Source(distinct, lambda counts: kernels.subset_rows(counts, pool, size), pool, size, n_points)
 
 
-def _compiled_populations(pmf: Floats, offsets: Integers, size: int) -> Found:
-    """Treat many populations."""
+def _populations(size: int) -> Source:
+    """Weights of independent draws."""
     from semece import kernels
 
     def distinct(values: Floats) -> tuple[Floats, Integers]:
         probabilities, number = np.unique(values, return_inverse=True)
         return probabilities, number.ravel()
 
-    source = Source(distinct, lambda p: kernels.population_rows(p, size))
-    most = int(np.diff(offsets).max())
-    return _in_pieces(pmf, offsets, source, size, circle_points(size, most * size, size))
+    n_points = circle_points(size, poisson_weights(size, 20 * size + 100))
+    return Source(distinct, lambda pmf: kernels.population_rows(pmf, size), 0, size, n_points)
 
 
-def _present(values: Integers) -> tuple[Integers, Integers]:
-    """Distinct counts in increasing order, and the number of each value among them."""
-    there = np.bincount(values) > 0
-    return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
-
-
-def _in_pieces(values: NDArray[Any], offsets: Integers, source: Source, size: int, n_points: int) -> Found:
-    """Halve the questions until the table of factors and ratios fits, then run the compiled loops."""
+def _select_compiled(values: NDArray[Any], offsets: Integers, source: Source) -> Selection:
+    """Run the compiled selection piece by piece."""
     from semece import kernels
 
-    distinct, number = source.distinct(values)
-    level, node, share = columns_of(size)
-    first = np.searchsorted(level, -(-size // int(np.diff(offsets).max())))
-    columns = kernels.Columns(level[first:], node[first:], share[first:])
     n = len(offsets) - 1
-    if 32 * len(distinct) * len(columns.level) * (n_points // 2 + kernels.LANES) > TABLE_BYTES and n > 1:
-        cut = offsets[n // 2]
-        left = _in_pieces(values[:cut], offsets[: n // 2 + 1], source, size, n_points)
-        right = _in_pieces(values[cut:], offsets[n // 2 :] - cut, source, size, n_points)
-        return Found(*(np.concatenate(pair) for pair in zip(left, right, strict=True)))
+    out = Selection(np.zeros(len(values)), np.zeros(n), np.zeros(n))
+    for piece in _pieces(values, offsets, source, 0, n):
+        first, last = piece.questions
+        classes = slice(offsets[first], offsets[last])
+        found = kernels.Found(out.probability[classes], out.largest[first:last], out.selected[first:last])
+        kernels.select(*piece.arguments, found)
+    return out
+
+
+def _maximum_compiled(counts: Counts, source: Source) -> Floats:
+    """Run the compiled distribution piece by piece."""
+    from semece import kernels
+
+    level = np.arange(1, source.size // 2 + 1)
+    columns = kernels.Columns(level, np.ones(len(level)), np.ones(len(level)))
+    out = np.zeros((len(counts), source.size + 1))
+    for piece in _pieces(counts.values, counts.offsets, source, 0, len(counts)):
+        first, last = piece.questions
+        rows, _, circle, questions = piece.arguments
+        kernels.cumulate(rows, columns, circle, questions, out[first:last])
+    return out
+
+
+def _pieces(values: NDArray[Any], offsets: Integers, source: Source, first: int, last: int) -> Iterator[Piece]:
+    """Halve the questions until the table of factors and ratios fits; what the kernels need of each piece."""
+    from semece import kernels
+
+    inside = slice(offsets[first], offsets[last])
+    distinct, number = source.distinct(values[inside])
+    level, node, share = columns_of(source.size)
+    begin = np.searchsorted(level, -(-source.size // int(np.diff(offsets[first : last + 1]).max())))
+    n_cells = len(distinct) * (len(level) - begin) * (source.n_points // 2 + kernels.LANES)
+    if 32 * n_cells > TABLE_BYTES and last - first > 1:
+        half = (first + last) // 2
+        yield from _pieces(values, offsets, source, first, half)
+        yield from _pieces(values, offsets, source, half, last)
+        return
     rows, norm = source.rows(distinct)
-    circle = kernels.Circle(n_points, size, norm)
-    questions = kernels.Questions(number, offsets, distinct.astype(np.float64))
-    found = Found(np.zeros(len(values)), np.zeros((n, size + 1)), np.zeros(n))
-    kernels.select(rows, columns, circle, questions, kernels.Found(*found))
-    return found
+    columns = kernels.Columns(level[begin:], node[begin:], share[begin:])
+    circle = kernels.Circle(source.n_points, source.size, norm, source.pool)
+    questions = kernels.Questions(number, offsets[first : last + 1] - offsets[first], distinct.astype(np.float64))
+    yield Piece((first, last), (rows, columns, circle, questions))
 
 
 @lru_cache(maxsize=256)

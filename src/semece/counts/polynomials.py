@@ -91,32 +91,33 @@ def poisson_weights(mean: float, top: int) -> NDArray[np.float64]:
     return np.asarray(weights[: top + 1] / weights.sum())
 
 
-def circle_points(total: int, degree: int, variance: float) -> int:
+def circle_points(total: int, sums: NDArray[np.float64]) -> int:
     """How many points of the unit circle give the coefficient of ``x**total`` without visible aliasing.
+
+    n points give the sum of the coefficients at ``total``, ``total`` +- n, ``total`` +- 2n, ... None of them exceeds
+    that of the product of the complete polynomials, so points can stop where those are negligible.
 
     Parameters
     ----------
     total : int
         Index of the wanted coefficient.
-    degree : int
-        Degree of the product.
-    variance : float
-        Variance of the sum of the untruncated weights, a binomial or Poisson distribution with mean ``total``.
-        Coefficients far from the mean are below 1e-19 by Bernstein's inequality, so that fewer points do.
+    sums : ndarray
+        Coefficients of the product of the complete polynomials: for binomial weights
+        ``binomial_weights(M, total / M)``, for Poisson weights ``poisson_weights(total, ...)``. They fall on both sides
+        of ``total``.
 
     Returns
     -------
     int
-        An odd number; exact by itself if it exceeds both ``total`` and ``degree - total``.
+        An odd number.
 
     Examples
     --------
-    >>> circle_points(25, 50, 12.5)
-    27
+    >>> circle_points(25, binomial_weights(50, 0.5)), circle_points(500, binomial_weights(1000, 0.5))
+    (27, 141)
     """
-    exponent = 46.0
-    enough = exponent / 3 + np.sqrt(exponent**2 / 9 + 2 * exponent * variance)
-    return int(min(max(total, degree - total) + 1, np.ceil(enough))) | 1
+    visible = np.flatnonzero(sums > 1e-17 * sums[total])
+    return int(max(total - visible[0], visible[-1] - total) + 1) | 1
 
 
 @lru_cache(maxsize=1024)
@@ -294,9 +295,8 @@ def subset_table(counts: NDArray[np.int64], size: int, *, ties: Ties = "uniform"
     >>> subset_table(np.array([2, 1]), 1).round(12).tolist()
     [[0.0, 0.666666666667], [0.0, 0.333333333333]]
     """
-    n_responses = int(counts.sum())
-    share = size / n_responses
+    share = size / int(counts.sum())
     weights = [binomial_weights(int(c), share) for c in counts]
-    n_points = circle_points(size, n_responses, size * (1 - share))
-    table = selection_table(weights, size, ties=ties, n_points=n_points)
-    return np.asarray(table / binomial_weights(n_responses, share)[size])
+    sums = binomial_weights(int(counts.sum()), share)
+    table = selection_table(weights, size, ties=ties, n_points=circle_points(size, sums))
+    return np.asarray(table / sums[size])

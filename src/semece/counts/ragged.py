@@ -142,10 +142,35 @@ class Counts:
         >>> chosen.values.tolist(), places.tolist()
         ([3, 2, 1], [3, 0, 1])
         """
+        if len(questions) == len(self) and (questions == np.arange(len(self))).all():
+            return self, np.arange(len(self.values))
         sizes = np.diff(self.offsets)[questions]
         offsets = _offsets(sizes)
         places = np.repeat(self.offsets[questions] - offsets[:-1], sizes) + np.arange(offsets[-1])
         return Counts(self.values[places], offsets), places
+
+    def distinct(self) -> tuple[Counts, Integers]:
+        """Drop questions that repeat another's counts in any order; also returns the number of each question's own.
+
+        Examples
+        --------
+        >>> different, number = Counts.from_counts([[2, 1], [3], [1, 2]]).distinct()
+        >>> different.values.tolist(), number.tolist()
+        ([2, 1, 3], [0, 1, 0])
+        """
+        sizes = np.diff(self.offsets)
+        largest = int(self.values.max(initial=0))
+        rows = np.zeros((len(self), int(sizes.max(initial=0))), dtype=np.min_scalar_type(-largest))
+        rows[np.arange(rows.shape[1]) < sizes[:, None]] = -self.values
+        rows.sort(axis=1)
+        order = np.lexsort(rows.T) if rows.shape[1] else np.arange(len(self))
+        rows = rows[order]
+        is_new = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))[: len(self)]
+        number = np.zeros(len(self), dtype=np.int64)
+        number[order] = np.cumsum(is_new) - 1
+        different = rows[is_new]
+        there = different < 0
+        return Counts(-different[there].astype(np.int64), _offsets(there.sum(axis=1))), number
 
 
 def integers(values: ArrayLike, name: str) -> Integers:
