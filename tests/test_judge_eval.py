@@ -194,7 +194,7 @@ def test_what_a_model_cannot_say_is_no_verdict_and_no_class(labelled):
     found = judged(labelled, "fake/judge?invalid=1")
     assert Counter(found.verdicts) == {None: 20, "not_attempted": 5}
     assert set(found.classes) == {None}
-    assert found.missing == 25
+    assert found.missing == 20, "15 different answers and 5 questions"
     rows = verdict_rows(labelled, found)
     assert rows["verdict"].null_count() == 20
 
@@ -254,6 +254,16 @@ def test_faults_are_retried_and_change_nothing(labelled, tmp_path, monkeypatch):
         found = judged(labelled, JUDGE, store=tmp_path / "a.db", base_url=server.base_url, patience=stubborn)
     assert found.verdicts == sound
     assert found.missing == 0
+
+
+def test_a_refusal_is_no_verdict_and_is_not_asked_again(labelled, tmp_path):
+    with OpenAIServer(faults={"refusal": 1.0}) as server:
+        for _ in range(2):
+            found = judged(labelled, JUDGE, store=tmp_path / "a.db", base_url=server.base_url)
+            assert Counter(found.verdicts) == {None: 20, "not_attempted": 5}
+            assert set(found.classes) == {None}
+            assert found.missing == 0
+        assert server.summary()["paid"] == 20
 
 
 def test_a_cap_stops_and_the_next_run_goes_on(labelled, tmp_path, served):
@@ -393,7 +403,7 @@ def test_missing_verdicts_exit_with_three_and_are_counted(semece, tmp_path):
     write(tmp_path / "a.jsonl", graded_rows())
     code, out, err = semece("judge-eval", "a.jsonl", "-j", "fake/judge?invalid=1")
     assert code == 3
-    assert "20 of the judge's replies are missing or unreadable; run it again to continue: semece judge-eval" in err
+    assert "15 of the judge's replies are missing or unreadable; run it again to continue: semece judge-eval" in err
     assert re.search(r"ungraded$", out, re.MULTILINE)
     assert re.search(r"all +5 .* 20$", out, re.MULTILINE)
 

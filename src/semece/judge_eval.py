@@ -14,7 +14,7 @@ from semece.judges.forms import distinct
 from semece.judges.given import GivenJudge
 from semece.judges.llm import LLMJudge
 from semece.opening import open_judges
-from semece.pipeline import Missing, grade, partition
+from semece.pipeline import Missing, Undelivered, grade, partition
 from semece.records import Partition, Response
 from semece.settings import Settings, check_settings
 from semece.store import Store
@@ -52,17 +52,15 @@ class Evaluation:
         One partition per row of grouped answers; None where it gave no valid one.
     pairs : dict of str to (tuple of int) or None
         The classes of all graded answers of a question, by its id, if they were asked for.
+    missing : int
+        Different verdicts and partitions that another call may still get.
     """
 
     judge: str
     verdicts: tuple[Verdict | None, ...]
     classes: tuple[tuple[int, ...] | None, ...]
     pairs: dict[str, tuple[int, ...] | None]
-
-    @property
-    def missing(self) -> int:
-        """How many verdicts and partitions it did not give."""
-        return sum(said is None for said in (*self.verdicts, *self.classes, *self.pairs.values()))
+    missing: int = 0
 
 
 async def evaluate_judge(
@@ -127,6 +125,7 @@ async def evaluate_judge(
         tuple(bench.verdicts[key] for key in tasks.graded),
         tuple(bench.classes[key] for key in tasks.grouped),
         {key.question_id: bench.classes[key] for key in tasks.pairs},
+        len(bench.left),
     )
 
 
@@ -176,14 +175,16 @@ class _Bench:
         self.questions = questions
         self.verdicts: dict[_Key, Verdict | None] = {}
         self.classes: dict[_Key, tuple[int, ...] | None] = {}
+        self.missing: set[_Key] = set()
 
     @property
     def left(self) -> list[_Key]:
-        """What has no valid verdict or partition."""
-        return [key for key in self.questions if self.verdicts.get(key) is None and self.classes.get(key) is None]
+        """What has no valid verdict or partition yet; a reply that was delivered without a text is not asked again."""
+        return [key for key in self.questions if key in self.missing]
 
     async def judge(self, key: _Key, caller: Asker | None) -> None:
         """Judge one thing; without a caller only from what is stored."""
+        self.missing.discard(key)
         if key.stage == "grade":
             self.verdicts[key] = await self._grade(key, caller)
         else:
@@ -192,7 +193,9 @@ class _Bench:
     async def _grade(self, key: _Key, caller: Asker | None) -> Verdict | None:
         question, judge, answer = self.questions[key], self.grade_judge, key.answers[0]
         alone = Partition(question.id, (0,), (answer if distinct([answer]).strings else "",), judge.id)
-        grades = await grade(self.store, judge, question, alone, caller=caller)
+        missing: list[int] = []
+        grades = await grade(self.store, judge, question, alone, caller=caller, missing=missing)
+        self.missing.update({key} if missing else ())
         return grades[0].verdict if grades else None
 
     async def _group(self, key: _Key, caller: Asker | None) -> tuple[int, ...] | None:
@@ -200,7 +203,8 @@ class _Bench:
         responses = [Response(question.id, i, text, text, None, "parsed") for i, text in enumerate(key.answers)]
         try:
             return (await partition(self.store, self.partition_judge, question, responses, caller)).labels
-        except (ParseError, Missing):
+        except (ParseError, Missing) as error:
+            self.missing.update(() if isinstance(error, Undelivered) else {key})
             return None
 
 

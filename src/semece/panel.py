@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,13 @@ from semece.bootstrap import NEAR_ZERO
 from semece.diagnostics.agreement import Judged, index_rows, judge_agreement, partition_agreement
 from semece.diagnostics.frames import frame
 from semece.diagnostics.hedging import hedging_bracket
-from semece.errors import SemeceError
+from semece.errors import ParseError, SemeceError
 from semece.inference import rejects_calibration, residual_moments
 from semece.judges.alarms import KINDS, kind_of
 from semece.judges.hedges import is_hedged
 from semece.judges.llm import LLMJudge
 from semece.opening import open_judges
-from semece.pipeline import classes_to_grade
+from semece.pipeline import Missing, Undelivered, grade, partition
 from semece.rows import check_rows
 from semece.run import Run
 from semece.settings import check_settings
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.pipeline import Progress
+    from semece.pipeline import Judge, Progress
     from semece.run import QuestionView
 
 
@@ -105,38 +106,45 @@ async def ask_judges(
     """
     missing = 0
     for judge in dict.fromkeys(judges):
-        left = _left(path, judge)
-        if not left:
-            continue
-        if isinstance(path, Store):
-            missing += await _ask(path, judge, left, progress, options)
-        else:
-            with Store(path, write=True) as store:
+        with _opened(path) as store:
+            left = await _left(store, judge)
+        if left:
+            with _opened(path, write=True) as store:
                 missing += await _ask(store, judge, left, progress, options)
     return missing
 
 
-def _left(path: str | Path | Store, judge: str) -> list[str]:
-    """List the questions that a model has not judged completely; a judge that is none leaves none."""
-    run = Run(path, judge=judge)
-    try:
-        asked = run.settings()
-        if not any(isinstance(j, LLMJudge) for j in open_judges(judge, judge, prompt=asked.judge_prompt)):
-            return []
-        return [v.question.id for v in run.question_views() if not _is_judged(v, which=asked.grade_classes)]
-    finally:
-        if not isinstance(path, Store):
-            run.close()
+@contextmanager
+def _opened(path: str | Path | Store, *, write: bool = False) -> Iterator[Store]:
+    """Open a run file; a store that is open already stays so."""
+    if isinstance(path, Store):
+        yield path
+    else:
+        with Store(path, write=write) as store:
+            yield store
 
 
-def _is_judged(view: QuestionView, *, which: str) -> bool:
-    """Whether a question has classes and the grades that are wanted, as far as it can."""
+async def _left(store: Store, judge: str) -> list[str]:
+    """List the questions of which a model has still something to say; a judge that is none leaves none."""
+    run = Run(store, judge=judge)
+    asked = run.settings()
+    judges = open_judges(judge, judge, prompt=asked.judge_prompt)
+    if not isinstance(judges[0], LLMJudge):
+        return []
+    return [v.question.id for v in run.question_views() if await _is_left(store, judges, v, which=asked.grade_classes)]
+
+
+async def _is_left(store: Store, judges: tuple[Judge, Judge], view: QuestionView, *, which: str) -> bool:
+    """Whether classes or grades of a question are missing that the judge may still give."""
     if not any(response.usable for response in view.responses):
-        return True
-    if view.partition is None:
         return False
-    wanted = classes_to_grade(view.partition, which)
-    return not view.question.references or all(label in view.grades for label in wanted)
+    missing: list[int] = []
+    try:
+        classes = view.partition or await partition(store, judges[0], view.question, view.responses)
+        await grade(store, judges[1], view.question, classes, which=which, missing=missing)
+    except (ParseError, Missing) as error:
+        return not isinstance(error, Undelivered)
+    return bool(missing)
 
 
 async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, options: dict[str, Any]) -> int:
