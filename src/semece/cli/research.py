@@ -55,4 +55,49 @@ def facts_of(margin: float, mass: float, classes: float, n: int, bias: float | N
         yield f"least n for a bias of Sem2 of {bias:g}", 2 * t.minimal_n(bias, margin, mass, estimator="sem2")
 
 
-COMMANDS = {"theory": theory}
+def simulate(  # noqa: PLR0917 - one parameter per option
+    family: Annotated[
+        str, typer.Option("--family", help="dirichlet-mixture, zipf, softmax-normal, near-tie or easy.")
+    ] = "dirichlet-mixture",
+    questions: Annotated[int, typer.Option("--questions", "-Q", help="How many questions.")] = 20_000,
+    n: Annotated[int, typer.Option("-n", help="Responses per question.")] = 50,
+    correctness: Annotated[
+        str, typer.Option("--correctness", help="calibrated, over-confident or crossing.")
+    ] = "over-confident",
+    given: Annotated[str, typer.Option("--given", help="Of what: the oracle or the reported confidence.")] = "oracle",
+    expected: Annotated[
+        bool, typer.Option("--expected", help="Add the exact expectation of the estimator gap.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="Equal input gives equal output.")] = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a run on questions whose truth is known, and compare it with the truth and the theory.
+
+    Example: [bold]semece simulate --family near-tie -Q 20000 -n 50[/bold]
+    """
+    from semece import simulation
+    from semece.errors import SemeceError
+    from semece.renderers import to_json
+
+    try:
+        table = simulation.simulate_study(
+            family,
+            questions,
+            n,
+            correctness=correctness,
+            given=given,  # type: ignore[arg-type] - checked there
+            expected=expected,
+            seed=seed,
+        )
+    except ValueError as error:
+        raise SemeceError(str(error)) from None
+    if as_json:
+        typer.echo(to_json(table))
+        return
+    for row in table.iter_rows(named=True):
+        value = row["reason"] if row["value"] is None else f"{row['value']:.4f}"
+        names = f"{row['section']:9s} {row['quantity']:26s} {row['estimator'] or '':7s} {row['pairing'] or '':7s}"
+        typer.echo(f"{names} {value}")
+
+
+COMMANDS = {"theory": theory, "simulate": simulate}

@@ -104,7 +104,8 @@ def implication(estimates: pl.DataFrame) -> str:
     Parameters
     ----------
     estimates : DataFrame
-        ``status``, ``margin``, ``top_two_mass``, ``n_classes``, ``n_responses``, one row per question.
+        ``status``, ``margin``, ``top_two_mass``, ``n_classes``, ``n_responses``, ``sem1``, ``correct``, one row per
+        question.
 
     Returns
     -------
@@ -116,10 +117,11 @@ def implication(estimates: pl.DataFrame) -> str:
     from semece.theory import regime_summary
 
     names = ["margin", "top_two_mass", "n_classes", "n_responses"]
-    rows = estimates.filter(pl.col("status") == "complete").select(names).drop_nulls()
+    rows = estimates.filter(pl.col("status") == "complete").select(*names, "sem1", "correct").drop_nulls()
     if not rows.height:
         return ""
-    return regime_summary(*(rows[name].to_numpy() for name in names)).text
+    gap = float((rows["sem1"] - rows["correct"]).to_numpy().mean())
+    return regime_summary(*(rows[name].to_numpy() for name in names), gap=gap).text
 
 
 def _percent(share: float) -> str:

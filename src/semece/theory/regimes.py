@@ -184,7 +184,8 @@ _MEANS: dict[Regime, str] = {
 def _implication(dominant: Regime, gap: float | None) -> str:
     """Say which of the two ECEs is smaller and which is closer to ECE*."""
     under = gap is not None and gap < 0
-    model = "For an over-confident model" if gap is None else f"This model is {'under' if under else 'over'}-confident:"
+    side = "below" if under else "above"
+    model = "For an over-confident model" if gap is None else f"Mean confidence is {side} accuracy here:"
     size = "larger" if under else "smaller"
     if dominant == "jensen_dominated":
         joined = "but" if under else "and"
