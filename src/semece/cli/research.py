@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from semece.simulation.draws import Given
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -85,7 +87,7 @@ def simulate(  # noqa: PLR0917 - one parameter per option
             questions,
             n,
             correctness=correctness,
-            given=given,  # type: ignore[arg-type] - checked there
+            given=cast("Given", given),
             expected=expected,
             seed=seed,
         )
