@@ -25,7 +25,7 @@ from semece.records import Grade, Partition, Response
 from semece.store import FINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Iterator, Mapping, Sequence
 
     from semece.calls import Asker, Caller
     from semece.judges import RuleJudge
@@ -428,3 +428,12 @@ def alarms_of(question: Question, classes: Partition, grades: Sequence[Grade]) -
     """List what deserves a look in the classes and grades of one question."""
     verdicts = {grade.label: grade.verdict for grade in grades}
     return alarms(question, classes.representatives, [verdicts.get(k) for k in range(len(classes.representatives))])
+
+
+def at_once(stage: Coroutine[Any, Any, T]) -> T:
+    """Run a stage that has nobody to ask, and so never waits, outside an event loop."""
+    try:
+        stage.send(None)
+    except StopIteration as end:
+        return cast("T", end.value)
+    raise AssertionError("a stage without a caller must not wait")

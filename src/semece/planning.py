@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from semece.budget import estimated_tokens, known_price, prompt_tokens
 from semece.datasets import open_dataset
 from semece.judges.llm import LLMJudge
 from semece.opening import open_judges
-from semece.pipeline import Asking, missing_slots
+from semece.pipeline import Asking, at_once, missing_slots
 from semece.settings import Settings, check_settings
 from semece.store import Store
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from semece.models import Message
     from semece.records import Question
 
 ANSWER_TOKENS = 60
 """Tokens of a response, until some are stored."""
 
-DISTINCT_SHARE, CLASSES, STRING_TOKENS = 0.4, 6, 10
-"""Share of distinct strings among the answers, classes of a question, tokens of a string: for judges that cost."""
+DISTINCT_SHARE, CLASSES = 0.45, 6
+"""Share of distinct strings among the answers, and classes of a question: what judges that cost are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +43,8 @@ class Stage:
         Requests, without retries.
     input_tokens, output_tokens : int
         Estimates.
-    cost : float or None
-        USD, live; None if the price is not known.
+    cost, batch_cost : float or None
+        USD, live and in batches; None if the price is not known.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Stage:
     input_tokens: int
     output_tokens: int
     cost: float | None
+    batch_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +105,7 @@ def plan(settings: Settings, path: str | Path, *, expected_tokens: int | None = 
         stages = [_respond(store, settings, chosen, tokens)]
     for name, judge in zip(("partition", "grade"), judges, strict=True):
         if isinstance(judge, LLMJudge):
-            stages.append(_judge(name, judge.model, settings, chosen))
+            stages.append(_judge(name, judge, settings, chosen))
     return Plan(tuple(stages), tokens, stored is not None and expected_tokens is None)
 
 
@@ -120,8 +125,7 @@ def _respond(store: Store, settings: Settings, questions: list[Question], tokens
         calls += requests
         asked += requests * prompt_tokens(asking.prompt.messages(question))
         answers += missing
-    cost = _cost(settings, settings.model, asked, answers * tokens)
-    return Stage("respond", settings.model, calls, asked, answers * tokens, cost)
+    return _stage(settings, "respond", settings.model, (calls, asked, answers * tokens))
 
 
 def choices_per_request(spelling: str) -> int:
@@ -142,36 +146,52 @@ def choices_per_request(spelling: str) -> int:
     return SERVICES[service].max_choices if service in SERVICES else 1
 
 
-def _judge(name: str, model: str, settings: Settings, questions: list[Question]) -> Stage:
-    strings = max(1, round(settings.n * DISTINCT_SHARE))
-    head = {"partition": 250, "grade": 300}[name]
-    texts = sum(estimated_tokens(q.text) + sum(map(estimated_tokens, q.references)) for q in questions)
-    if name == "partition":
-        calls = len(questions)
-        asked, answered = texts + calls * (head + strings * STRING_TOKENS), calls * strings * 3
-    else:
-        classes = CLASSES if settings.grade_classes == "all" else 1
-        calls = len(questions) * classes
-        asked, answered = texts * classes + calls * head, calls * 10
-    return Stage(name, model, calls, asked, answered, _cost(settings, model, asked, answered))
+def _judge(name: str, judge: LLMJudge, settings: Settings, questions: list[Question]) -> Stage:
+    """Count the judge's real prompts with stand-ins for the answers that nobody has drawn yet."""
+    strings = [f"a string of usual length, {i}" for i in range(max(2, round(settings.n * DISTINCT_SHARE)))]
+    classes = CLASSES if settings.grade_classes == "all" else 1
+    calls = asked = 0
+
+    async def count(messages: tuple[Message, ...], *, read: Callable[[str], Any], **_: object) -> Any:  # noqa: ANN401
+        nonlocal calls, asked
+        times = classes if name == "grade" else 1
+        calls, asked = calls + times, asked + times * prompt_tokens(messages)
+        singletons = [[number] for number in range(1, len(strings) + 1)]
+        return read(json.dumps({"classes": singletons} if name == "partition" else {"verdict": "correct"}))
+
+    for question in questions:
+        if name == "partition":
+            at_once(judge.partition(question, strings, count))
+        elif question.references:
+            at_once(judge.grade(question, strings[0], count))
+    answered = calls * (3 * len(strings) if name == "partition" else 10)
+    return _stage(settings, name, judge.model, (calls, asked, answered))
 
 
-def _cost(settings: Settings, model: str, asked: int, answered: int) -> float | None:
-    price = known_price(model, settings.prices)
-    return None if price is None else price.input * asked + price.output * answered
+def _stage(settings: Settings, name: str, model: str, counts: tuple[int, int, int]) -> Stage:
+    """Price a stage, live and in batches."""
+    calls, asked, answered = counts
+    prices = [known_price(model, settings.prices, batch=batch) for batch in (False, True)]
+    live, batch = (None if p is None else p.input * asked + p.output * answered for p in prices)
+    return Stage(name, model, calls, asked, answered, live, batch)
 
 
 def plan_text(made: Plan) -> str:
     """Say a plan: a line per stage, the total, the assumption."""
     lines = [
         f"{s.name:9s}  {s.model}: {s.calls:,} calls, {s.input_tokens:,} tokens in, {s.output_tokens:,} out, "
-        f"{_usd(s.cost)}"
+        f"{_usd(s.cost)} live, {'batch price unknown' if s.batch_cost is None else _usd(s.batch_cost) + ' in batches'}"
         for s in made.stages
     ]
     costs = [s.cost for s in made.stages]
     total = None if None in costs else sum(cost for cost in costs if cost is not None)
     how = "the median of the stored replies" if made.measured else "an assumption; --expected-tokens sets it"
-    return "\n".join([*lines, f"together   {_usd(total)}", f"{made.answer_tokens} tokens per response: {how}"])
+    assumed = [f"{made.answer_tokens} tokens per response: {how}"]
+    if len(made.stages) > 1:
+        assumed.append(
+            f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
+        )
+    return "\n".join([*lines, f"together   {_usd(total)} live", *assumed])
 
 
 def _usd(cost: float | None) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from semece.errors import ParseError, SemeceError, StoreError
 from semece.opening import open_judges
 from semece.pipeline import (
     Missing,
     alarms_of,
+    at_once,
     classes_to_grade,
     grade,
     partition,
@@ -24,7 +25,7 @@ from semece.settings import Settings
 from semece.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
@@ -194,9 +195,9 @@ class Run:
         grades: tuple[Grade, ...] = ()
         if any(response.usable for response in responses):
             try:
-                classes = _read(partition(self._store, self._partition_judge, question, responses))
+                classes = at_once(partition(self._store, self._partition_judge, question, responses))
                 which = self._view["grade_classes"]
-                grades = _read(grade(self._store, self._grade_judge, question, classes, which=which))
+                grades = at_once(grade(self._store, self._grade_judge, question, classes, which=which))
             except (ParseError, Missing):
                 pass
         found = alarms_of(question, classes, grades) if classes else ()
@@ -277,15 +278,6 @@ class Run:
 
 
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
-
-
-def _read(stage: Coroutine[Any, Any, R]) -> R:
-    """Run a stage that has nobody to ask and so never waits."""
-    try:
-        stage.send(None)
-    except StopIteration as end:
-        return cast("R", end.value)
-    raise AssertionError("a stage without a caller must not wait")
 
 
 def _with_estimates(views: Sequence[QuestionView], view: dict[str, Any]) -> Iterator[QuestionView]:

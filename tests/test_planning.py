@@ -1,0 +1,106 @@
+"""What a run will cost, said before: near what the provider counts, and nothing is asked."""
+
+import asyncio
+import random
+
+import pytest
+
+from semece.budget import Budget, Price, estimated_tokens, known_price
+from semece.calls import Patience
+from semece.datasets import Dataset, open_dataset
+from semece.errors import BudgetError
+from semece.models import Decoding, Message, Request
+from semece.planning import plan, plan_text
+from semece.settings import Settings
+from semece.work import execute
+
+from .servers.openai_server import OpenAIServer
+
+STUBBORN = Patience(attempts=5, first_wait=0.002, longest_wait=0.05)
+
+
+@pytest.mark.shared_data
+def test_input_tokens_are_within_fifteen_percent_of_what_the_server_counts(tmp_path, shared_data, monkeypatch):
+    spelling = f"simpleqa={shared_data / 'questions' / 'simple_qa_test_set.csv'}"
+    with OpenAIServer(choices=8) as server:
+        monkeypatch.setenv("TEST_BASE_URL", server.base_url)
+        settings = Settings(
+            "openai-api/test/m", spelling, n=16, limit=40, judge="openai-api/test/judge", patience=STUBBORN
+        )
+        planned = {stage.name: stage for stage in plan(settings, tmp_path / "a.db").stages}
+        assert not (tmp_path / "a.db").exists()
+        asyncio.run(execute(settings_without_judge(settings), tmp_path / "a.db"))
+        counted = server.account.input_tokens
+        assert planned["respond"].calls == server.account.requests["POST /v1/chat/completions"] == 80
+    assert abs(planned["respond"].input_tokens / counted - 1) < 0.15
+    assert {"partition", "grade"} < set(planned)
+
+
+def settings_without_judge(settings):
+    from dataclasses import replace
+
+    return replace(settings, judge="exact")
+
+
+def test_what_is_stored_is_not_planned_again_and_its_length_is_used(tmp_path):
+    settings = Settings("fake/?pmf=1", "starter", n=10)
+    before = plan(settings, tmp_path / "a.db")
+    assert (before.stages[0].calls, before.measured) == (24, False)
+    asyncio.run(execute(settings, tmp_path / "a.db"))
+    after = plan(settings, tmp_path / "a.db")
+    assert (after.stages[0].calls, after.measured) == (0, True)
+    assert 5 <= after.answer_tokens <= 10
+    assert plan(settings, tmp_path / "a.db", expected_tokens=99).answer_tokens == 99
+
+
+def test_prices_are_the_users_own_first_then_the_known_ones_else_unknown():
+    assert known_price("nowhere/x") is None
+    live, batch = known_price("openai/gpt-4o-mini"), known_price("openai/gpt-4o-mini", batch=True)
+    assert live.input == pytest.approx(0.15e-6)
+    assert batch.input == pytest.approx(live.input / 2)
+    own = {"openai/gpt-4o-mini": Price(1.0, 2.0)}
+    assert known_price("openai/gpt-4o-mini", own) == Price(1.0, 2.0)
+
+
+def test_an_unknown_price_is_said_and_tokens_are_always_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_BASE_URL", "http://127.0.0.1:9/v1")
+    text = plan_text(plan(Settings("openai-api/test/m", "starter", judge="rules"), tmp_path / "a.db"))
+    assert "price unknown" in text
+    assert "tokens in" in text
+    assert "an assumption" in text
+
+
+@pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("日本", 2), ("é", 1)])
+def test_tokens_are_estimated_by_bytes_and_by_character_for_cjk(text, tokens):
+    assert estimated_tokens(text) == tokens
+
+
+def test_a_budget_never_passes_its_cap_however_calls_overlap():
+    rng, price = random.Random(1), Price(0.001, 0.002)
+    budget = Budget(max_cost=20.0, max_tokens=15_000)
+    request = Request((Message("user", "x" * 40),), Decoding(max_tokens=100), n=2)
+    open_calls, cost, tokens = [], 0.0, 0
+    for _ in range(2000):
+        if open_calls and rng.random() < 0.5:
+            used = rng.randint(0, 200)
+            spent = price.input * 14 + price.output * used
+            budget.settle(open_calls.pop(rng.randrange(len(open_calls))), spent, 14 + used)
+            cost, tokens = cost + spent, tokens + 14 + used
+        else:
+            try:
+                open_calls.append(budget.reserve(request, price))
+            except BudgetError:
+                continue
+        assert cost <= 20.0
+        assert tokens <= 15_000
+    assert cost > 15 or tokens > 12_000
+
+
+def test_a_dry_run_of_a_judge_counts_its_real_prompts(tmp_path):
+    data = open_dataset("starter")
+    made = plan(Settings("fake/?pmf=1", "starter", n=50, judge="openai/gpt-4o-mini"), tmp_path / "a.db")
+    assert isinstance(data, Dataset)
+    stages = {stage.name: stage for stage in made.stages}
+    assert stages["partition"].calls == 24
+    assert stages["grade"].calls == 24 * 6
+    assert stages["partition"].input_tokens > 24 * 200
