@@ -1,6 +1,7 @@
 """Batches: nothing is lost and nothing paid twice, whatever breaks; the same replies as live."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 from semece.batch.courier import Courier
 from semece.batch.harvest import Harvester
 from semece.batch.ledger import Ledger, Line, custom_id, new_id
-from semece.batch.stages import Collector, nothing, respond_by_batch
+from semece.batch.stages import Collector, judge_by_batch, nothing, respond_by_batch
 from semece.budget import Budget, Price
 from semece.errors import BudgetError, ModelError, TransientError
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
@@ -211,7 +212,7 @@ def test_a_larger_n_adds_a_batch_to_the_one_under_way(store):
     batches = Scripted(looks=100)
     with pytest.raises(TimeoutError):
         asyncio.run(asyncio.wait_for(_drawing(store, batches), 0.3))
-    batches._looks = 3
+    batches._looks = batches._jobs["batch-1"].looks + 3
     draw(store, batches, n=16)
     assert [len(lines) for lines in batches.asked] == [18, 6]
     assert missing(store, 16) == 0
@@ -264,6 +265,13 @@ def test_lines_are_held_back_while_a_candidate_is_under_way(store):
     with pytest.raises(TimeoutError):
         asyncio.run(asyncio.wait_for(_drawing(store, batches), QUICK.grace + 0.6))
     assert len(batches.asked) == 1
+
+
+def test_a_known_batch_of_our_size_holds_nothing_back(store):
+    batches = Scripted(errors={"create": [None, UNSURE]}, lost=True, marks=False, max_lines=9, looks=10**6)
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(_drawing(store, batches), QUICK.grace + 0.6))
+    assert [len(lines) for lines in batches.asked] == [9, 9, 9]
 
 
 def test_a_refused_creation_stops_and_frees_the_lines(store):
@@ -439,6 +447,28 @@ def test_a_full_queue_makes_smaller_batches_one_at_a_time(store):
     assert store.count("respond") == {"ok": TOTAL}
 
 
+def test_a_full_queue_is_not_filled_while_something_is_under_way(store):
+    class Slow(Scripted):
+        async def create(self, lines, mark):
+            running.append(sum(job.looks < self._looks for job in self._jobs.values()))
+            state = await super().create(lines, mark)
+            if state.id == "batch-2":
+                self._jobs[state.id].looks = -6
+            return state
+
+        async def results(self, state):
+            if state.id == "batch-1":
+                raise BatchFailedError(TransientError("queue is full", status="rate_limited"))
+            async for result in super().results(state):
+                yield result
+
+    running = []
+    draw(store, Slow(max_lines=9))
+    assert running[:2] == [0, 1]
+    assert set(running[2:]) == {0}
+    assert missing(store) == 0
+
+
 def test_a_queue_that_takes_nothing_is_left(store):
     class Closed(Scripted):
         async def results(self, state):
@@ -563,6 +593,25 @@ def test_a_judges_procedure_gets_its_unreadable_reply_back_once_each(store):
     assert run() == "correct"
 
 
+def test_a_judges_line_that_is_under_way_is_not_asked_again(store):
+    from semece.judges.llm import LLMJudge
+    from semece.models.fake import FakeJudge
+    from semece.pipeline import Ask, Missing
+
+    async def procedure(question, asker):
+        with contextlib.suppress(Missing):
+            await judge.grade(question, "answer 0", Ask(store, judge, "grade", question.id, asker))
+
+    judge = LLMJudge("fake/judge")
+    batches = Scripted(FakeJudge(), looks=100)
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(judge_by_batch(store, QUESTIONS, procedure, courier_of(store, batches)), 0.3))
+    batches._looks = batches._jobs["batch-1"].looks + 3
+    asyncio.run(judge_by_batch(store, QUESTIONS, procedure, courier_of(store, batches)))
+    assert [len(lines) for lines in batches.asked] == [len(QUESTIONS)]
+    assert store.count("grade") == {"ok": len(QUESTIONS)}
+
+
 # --- the providers, over sockets
 
 
@@ -639,6 +688,15 @@ def test_a_connection_that_breaks_after_creation_pays_nothing_twice(spelling, tm
         assert created(server) == 1
         assert server.account.paid_twice == 0
     assert any("was found again" in text for text in events(tmp_path / "a.db"))
+
+
+def test_a_server_error_after_creation_pays_nothing_twice(spelling, tmp_path):
+    with server_of(spelling) as server:
+        server.on = {"created": iter([503]).__next__}
+        server.jobs.hidden = 0.2
+        do(spelling, url_of(server), tmp_path / "a.db")
+        assert created(server) == 1
+        assert server.account.paid_twice == 0
 
 
 def test_a_connection_that_breaks_before_creation_submits_again(spelling, tmp_path):

@@ -129,7 +129,9 @@ class AnthropicHandler(Handler):
         job = server.jobs.create("msgbatch_", pairs, pairs[0][1]["model"])
         job.sentence = sentence
         job.results = [self.row(job, place, *pair) for place, pair in enumerate(pairs)]
-        server.happened("created")
+        if status := server.happened("created"):
+            self.json(status, error_body(ERRORS[status], "the test server lost its way"))
+            return
         self.json(200, self.described(job))
 
     def row(self, job, place, custom_id, params):

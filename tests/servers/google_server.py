@@ -151,7 +151,9 @@ class GoogleHandler(Handler):
         job = server.jobs.create("batches/", pairs, model, display_name=batch.get("displayName"))
         rows = [self.row(job, model, place, *pair) for place, pair in enumerate(pairs)]
         job.results = [row for row in rows if row]
-        server.happened("created")
+        if status := server.happened("created"):
+            self.json(status, error_body(status, "the test server lost its way"))
+            return
         self.json(200, self.described(job))
 
     def row(self, job, model, place, key, params):

@@ -78,7 +78,9 @@ class OpenAIBatchHandler(OpenAIHandler):
         if server.queue is not None and waiting > server.queue:
             job.ending, job.polls = "failed", server.jobs.polls
         job.results = [] if job.ending == "failed" else [self.row(job, i, *pair) for i, pair in enumerate(pairs)]
-        server.happened("created")
+        if status := server.happened("created"):
+            self.json(status, error_body(status, "the test server lost its way"))
+            return
         self.json(200, self.described(job))
 
     def row(self, job, place, custom_id, params):
