@@ -40,7 +40,7 @@ def test_clipping_is_counted_and_rounding_is_not():
     fifty = [1] * 50
     assert 1 - semantic_entropy(counts=fifty, correction=MILLER) / math.log(50) == pytest.approx(-0.125, abs=5e-4)
     assert entropy_agreement(counts=fifty, correction=MILLER) == (0, 1)
-    assert entropy_agreement(counts=[7] * 7).n_clipped == 0
+    assert entropy_agreement(counts=Counts.from_counts([[7] * k for k in range(2, 60)])).n_clipped == 0
     many = entropy_agreement(counts=Counts.from_counts([fifty, [3, 1], [1, 1], [4]]), correction=MILLER)
     assert many.n_clipped == 2
     assert many.value.tolist() == pytest.approx([0, 1 - (plug_in([3, 1]) + 1 / 8) / math.log(2), 0, 1])
