@@ -210,9 +210,7 @@ def entropy_agreement(
     Agreement(value=0.0, n_clipped=1)
     """
     checked = questions(labels, counts)
-    n_classes = _observed(checked)
-    most = np.log(np.maximum(n_classes, 2))
-    values = np.where(n_classes > 1, 1 - _corrected(checked, correction) / most, 1.0)
+    values = 1 - _corrected(checked, correction) / np.log(np.maximum(_observed(checked), 2))
     # equal classes leave 1e-16 on either side of 0; that is rounding, not clipping
     n_clipped = int((values < -1e-12).sum())
     clipped = np.clip(values, 0.0, 1.0)
