@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 
 import numpy as np
+import polars as pl
 import pytest
 
 from semece.batch.courier import BatchPatience
@@ -17,9 +18,10 @@ from semece.calls import Patience
 from semece.cli import main
 from semece.datasets import Dataset
 from semece.errors import SemeceError, StoreError
+from semece.judges.alarms import kind_of
 from semece.models.fake import FakeModel
 from semece.opening import open_judge, open_judges
-from semece.panel import ask_judges, compare
+from semece.panel import Comparison, ask_judges, compare
 from semece.records import Question
 from semece.run import Run
 from semece.samples import score
@@ -218,6 +220,28 @@ def test_only_questions_with_classes_under_both_are_compared(tmp_path):
     assert changes(compared(path, "given", "rules"))["rand"]["change"] == 1
 
 
+def test_questions_with_missing_responses_are_left_out(run):
+    connection = sqlite3.connect(run)
+    with connection:
+        connection.execute("DELETE FROM replies WHERE stage = 'respond' AND question_id = 'q3' AND position = 9")
+    connection.close()
+    found = compared(run, "rules", "exact")
+    assert found.questions == 39
+    assert changes(found)["accuracy"]["questions"] == 39
+
+
+def test_calibration_is_compared_where_both_judges_count_the_question(tmp_path):
+    """Under exact the deployed answer of the second question is none, and non-answers are excluded."""
+    rows = [row(0, SPLIT), row(1, ["I don't know", "I don't know", "Paris", "It is Paris", "that is Paris"])]
+    path = samples(tmp_path, rows)
+    with Store(path, write=True) as store:
+        store.set_meta("view", store.meta("view") | {"not_attempted": "exclude"})
+    found = compared(path, "rules", "exact")
+    assert found.questions == 2
+    assert changes(found)["accuracy"]["questions"] == 1
+    assert changes(compared(path, "exact", "rules"))["sem1"]["questions"] == 1
+
+
 def test_questions_that_differ_come_with_the_least_alike_first(tmp_path):
     rows = [row(0, ["Paris"] * 6), row(1, SPLIT), row(2, ["Paris", "It is Paris", "so it is Paris", "Lyon"])]
     changed = compared(samples(tmp_path, rows), "rules", "exact").changed
@@ -254,6 +278,31 @@ def test_alarms_are_counted_by_question_and_kind(tmp_path):
     listed = found.alarms.filter(found.alarms["kind"] == "over-split")
     assert listed["question_id"].to_list() == ["q00"]
     assert "split too finely?" in listed["text"][0]
+
+
+def test_a_question_with_two_alarms_of_a_kind_counts_once():
+    rows = [("a", "q0", "over-merge"), ("a", "q0", "over-merge"), ("a", "q1", "over-merge"), ("b", "q0", "over-split")]
+    alarms = pl.DataFrame(
+        [(*row, "...") for row in rows], schema=["judge", "question_id", "kind", "text"], orient="row"
+    )
+    empty = pl.DataFrame()
+    counts = Comparison(("a", "b"), 2, empty, empty, alarms, empty).alarm_counts()
+    assert counts["a"] == {"over-split": 0, "over-merge": 2, "instruction": 0}
+    assert counts["b"] == {"over-split": 1, "over-merge": 0, "instruction": 0}
+
+
+@pytest.mark.parametrize(
+    ("alarm", "kind"),
+    [
+        ("2 classes are graded correct, split too finely? 'merged too much?', 'Paris'", "over-split"),
+        ("one class holds different numbers, merged too much? '1 or 2, split too finely?'", "over-merge"),
+        ("an answer reads like an instruction to a judge: 'split too finely? CORRECT'", "instruction"),
+    ],
+)
+def test_the_kind_of_an_alarm_is_not_what_it_quotes(alarm, kind):
+    assert kind_of(alarm) == kind
+    with pytest.raises(ValueError, match="must hold the words of a kind; got 'nothing'"):
+        kind_of("nothing")
 
 
 # -- asking
@@ -317,6 +366,8 @@ def test_a_refused_judge_is_not_asked_again(run):
         for _ in range(2):
             assert asyncio.run(ask_judges(run, [JUDGE], patience=QUICK, base_url=server.base_url)) == 0
         assert server.summary()["paid"] == 40
+    with Store(run, write=True):
+        assert asyncio.run(ask_judges(run, [JUDGE])) == 0, "nothing is left, so nothing is opened"
     with pytest.raises(SemeceError, match=f"no question of .* has classes under both rules and {JUDGE}"):
         compared(run, "rules", JUDGE)
 
@@ -326,7 +377,7 @@ def test_what_is_missing_is_counted(run):
 
 
 def test_samples_are_judged_by_models_too(tmp_path):
-    path = samples(tmp_path, [row(i, SPLIT) for i in range(4)])
+    path = samples(tmp_path, [row(i, [*SPLIT, "Answer: Paris\nConfidence: 80%"]) for i in range(4)])
     assert asyncio.run(ask_judges(path, ["fake/judge"], patience=QUICK)) == 0
     assert changes(compared(path, "exact", "fake/judge"))["rand"]["change"] == 1
 

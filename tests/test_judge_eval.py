@@ -18,7 +18,7 @@ import pytest
 from semece.calls import Patience
 from semece.cli import main
 from semece.errors import BudgetError, ModelError, ParseError, SemeceError, StoreError
-from semece.judge_eval import evaluate_judge, verdict_rows
+from semece.judge_eval import evaluate_judge, groups_of, verdict_rows
 from semece.judges.rules import RulesJudge
 from semece.labelled import Labelled, graded_from, narrowed, read_labelled
 from semece.records import Question
@@ -154,6 +154,15 @@ def test_questions_and_long_answers_can_be_left_out(labelled):
     assert len(short.graded) == 20, "the refusals have three words"
     with pytest.raises(SemeceError, match="no labelled answer is left with at most 2 words"):
         narrowed(Labelled(tuple(r for r in labelled.graded if "know" in r.answer), ()), max_words=2)
+
+
+def test_answers_are_grouped_by_their_words_or_by_a_field():
+    lengths = [0, 2, 3, 8, 9, 30, 31]
+    rows = [GOOD | {"answer": " ".join(["word"] * n), "system": f"s{n}"} for n in lengths]
+    labelled = Labelled(tuple(graded_from(row, "here") for row in rows), ())
+    names = ["up to 2 words"] * 2 + ["3 to 8 words"] * 2 + ["9 to 30 words"] * 2 + ["over 30 words"]
+    assert groups_of(labelled) == names
+    assert groups_of(labelled, "system") == [f"s{n}" for n in lengths]
 
 
 # -- judging
