@@ -265,15 +265,12 @@ def first_level(sizes: Integers, rows: Integers, total: int) -> int:
 def count_small(sizes: Integers, rows: Integers, level: int, most: int) -> tuple[int, int]:
     """Count the classes that are not small, and the responses of the small ones.
 
-    Small classes have fewer than ``level`` responses, and all together at most ``most``.
+    Small classes have fewer than ``level`` responses, and all together at most ``most``. The largest class is not small.
     """
     n_classes, held = len(rows), 0
-    while n_classes > 0:
-        size = sizes[rows[n_classes - 1]]
-        if size >= level or held + size > most:
-            break
-        held += size
+    while sizes[rows[n_classes - 1]] < level and held + sizes[rows[n_classes - 1]] <= most:
         n_classes -= 1
+        held += int(sizes[rows[n_classes]])
     return n_classes, held
 
 
