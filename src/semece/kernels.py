@@ -265,7 +265,7 @@ def first_level(sizes: Integers, rows: Integers, total: int) -> int:
 def count_small(sizes: Integers, rows: Integers, level: int, most: int) -> tuple[int, int]:
     """Count the classes that are not small, and the responses of the small ones.
 
-    Small classes have fewer than ``level`` responses, and all together at most ``most``. The largest class is not small.
+    Small classes have fewer than ``level`` responses, and all together at most ``most``. The largest is not small.
     """
     n_classes, held = len(rows), 0
     while sizes[rows[n_classes - 1]] < level and held + sizes[rows[n_classes - 1]] <= most:
