@@ -435,12 +435,12 @@ def test_the_command_prints_numbers_hedges_alarms_and_questions(semece, tmp_path
     samples(tmp_path, [row(i, [*SPLIT, "I think Rome"]) for i in range(40)])
     code, out, err = semece("compare", "a.db", "--judges", "rules", "exact", "--list", 2)
     assert (code, err) == (0, "")
-    assert out.startswith("samples · samples: 40 questions, first rules, second exact\n")
-    assert re.search(r"^rand +40 +— +— +0\.\d\d \[0\.\d\d, 0\.\d\d\]$", out, re.MULTILINE)
+    assert out.startswith("samples · samples: 40 questions, first rules, second exact\n\n")
+    assert re.search(r"^rand +40 +0\.\d\d \[0\.\d\d, 0\.\d\d\]$", out, re.MULTILINE)
     assert re.search(r"^sem1 ece +40 +0\.\d\d +0\.\d\d +-?0\.\d\d \[", out, re.MULTILINE)
     assert re.search(r"^rules +into the mode +40", out, re.MULTILINE)
     assert re.search(r"^rules: 0 over-split, \d+ over-merge, 0 instruction$", out, re.MULTILINE)
-    assert "40 questions are not judged alike; the least alike" in out
+    assert "40 questions not judged alike; the least alike" in out
     assert len(re.findall(r"^q\d\d ", out, re.MULTILINE)) == 2
     assert semece("compare", "a.db", "--judges", "rules", "exact", "--list", 2)[1] == out
 

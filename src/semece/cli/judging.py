@@ -287,11 +287,13 @@ def print_comparison(name: str, found: Comparison, *, listed: int, as_json: bool
 
 def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]:
     """Lay a comparison out."""
+    import polars as pl
+
+    from semece.tables import plural
+
     first, second = found.judges
-    yield f"{name}: {found.questions:,} questions, first {first}, second {second}\n"
-    yield aligned(found.table.drop("reason", "note").with_columns(found.table["quantity"].str.replace_all("_", " ")))
-    for column in ("reason", "note"):
-        yield from _remarks(found.table, column)
+    yield f"{name}: {found.questions:,} questions, first {first}, second {second}"
+    yield from _numbers(found.table)
     if found.hedging.height:
         yield "\nHedged answers ('A or B', 'I think ...') as judged, all in the mode, all out of it\n"
         yield aligned(found.hedging)
@@ -302,15 +304,31 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
         yield from _alarm_lines(found, judge, listed)
     changed = found.changed.head(listed)
     if changed.height:
-        yield f"\n{found.changed.height:,} questions are not judged alike; the least alike\n"
-        yield aligned(changed.with_columns(changed["text"].str.slice(0, 60)))
+        yield f"\n{plural(found.changed.height, 'question')} not judged alike; the least alike\n"
+        same = pl.when(changed["same_mode"]).then(pl.lit("yes")).otherwise(pl.lit("no")).alias("same_mode")
+        yield aligned(changed.with_columns(changed["text"].str.slice(0, 60), same))
     yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
 
 
+def _numbers(table: pl.DataFrame) -> Iterator[str]:
+    """Lay out how alike the classes are, and then each number under both judges."""
+    import polars as pl
+
+    shown = table.drop("reason", "note").with_columns(pl.col("quantity").str.replace_all("_", " "))
+    ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
+    alike = pl.col("first").is_null() & pl.col("second").is_null()
+    for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):
+        if part.height:
+            yield "\n" + aligned(part)
+    for column in ("reason", "note"):
+        yield from _remarks(table, column)
+
+
 def _remarks(table: pl.DataFrame, column: str) -> Iterator[str]:
-    """Say each remark once, with the quantities it holds for."""
-    for remark, rows in table.drop_nulls(column).group_by(column, maintain_order=True):
-        yield f"{', '.join(rows['quantity']).replace('_', ' ')}: {remark[0]}"
+    """Say each remark once, with the quantities it holds for if they are few."""
+    for (remark,), rows in table.drop_nulls(column).group_by(column, maintain_order=True):
+        names = ", ".join(rows["quantity"]).replace("_", " ")
+        yield f"\n{names}: {remark}" if rows.height < 5 else f"\n{remark}"
 
 
 def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
