@@ -2,13 +2,16 @@
 
 import asyncio
 import contextlib
+import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -828,6 +831,41 @@ def killed_run(spelling, server, path, event=None, at=1, **options):
     _, err = killer.client.communicate(timeout=120)
     server.on = {}
     assert killer.client.returncode == -signal.SIGKILL, err.decode()[-2000:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_while_waiting_loses_nothing_and_says_how_to_continue(number, code, tmp_path):
+    data = tmp_path / "six.jsonl"
+    rows = [{"id": q.id, "question": q.text, "references": list(q.references)} for q in QUESTIONS]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = [
+        str(Path(sys.executable).with_name("semece")),
+        "run",
+        "--model",
+        "openai/gpt-4o-mini",
+        "--dataset",
+        str(data),
+        "-n",
+        "4",
+    ]
+    words += ["--judge", "exact", "--batch", "-o", str(tmp_path / "a.db")]
+    with server_of("openai/gpt-4o-mini", polls=10**6) as server:
+        under_way = threading.Event()
+        server.on = {"created": under_way.set}
+        words += ["--base-url", url_of(server)]
+        client = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert under_way.wait(60)
+        time.sleep(0.5)
+        client.send_signal(number)
+        _, err = client.communicate(timeout=60)
+        assert client.returncode == code
+        assert b"run it again to continue" in err
+        assert b"Traceback" not in err
+        server.jobs.polls = 1
+        done = subprocess.run(words, capture_output=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        assert created(server) == 1
 
 
 POINTS = {
