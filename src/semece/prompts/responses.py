@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -86,6 +86,10 @@ _WRAPPERS = tuple(
 )
 
 
+_OPENERS = frozenset("`*_$\\")
+"""What a wrapper begins with; most texts begin with none and are done at once."""
+
+
 def unwrap(text: str) -> str:
     r"""Strip white space and the markdown or LaTeX that encloses the whole text, layer by layer.
 
@@ -95,11 +99,12 @@ def unwrap(text: str) -> str:
     ('Paris', 'Paris', 'A* and B*')
     """
     inner = text.strip()
-    while True:
+    while inner[:1] in _OPENERS:
         found = next((m[1].strip() for w in _WRAPPERS if (m := w.fullmatch(inner)) and _is_balanced(m[1])), None)
         if found is None:
             return inner
         inner = found
+    return inner
 
 
 def _is_balanced(text: str) -> bool:
@@ -119,6 +124,7 @@ _VALUE = re.compile(
 _REST = re.compile(r"(?:confident|confidence|certain|sure)?\s*(?:[^\w\s%/+].*)?", re.IGNORECASE | re.DOTALL)
 
 
+@lru_cache(maxsize=4096)
 def read_confidence(text: str) -> float | None:
     r"""Read a stated confidence; None if it is missing, out of range or ambiguous.
 
