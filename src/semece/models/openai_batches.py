@@ -188,7 +188,7 @@ class OpenAIBatches(OpenAICompatible):
         if status == 200:
             try:
                 several = len(body["choices"]) if isinstance(body, dict) and "choices" in body else 1
-                return LineResult(name, self._read(json.dumps(body), several, answer.get("request_id"), 0.0, ()))
+                return LineResult(name, self._read(json.dumps(body), several, None, 0.0, ()))
             except TransientError as broken:
                 return LineResult(name, error=broken)
         refusal = _LineError(status, body)
