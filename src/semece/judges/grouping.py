@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from semece.judges.dates import YEAR, Date
 from semece.judges.names import sound
-from semece.judges.phrases import core, is_list, is_sentence, opposed, related, same_words, specifies, whole
+from semece.judges.phrases import core, find, is_sentence, list_parts, opposed, related, same_words, specifies, whole
 from semece.judges.quantities import Quantity
 from semece.judges.reading import Item, Reading, read
 from semece.judges.values import is_year, same_date, same_quantity
@@ -21,8 +21,15 @@ if TYPE_CHECKING:
 PERSON = frozenset({"who", "whom", "whose"})
 """Words that ask for a person."""
 
-EQUAL, NAMED, DETAILED = 3, 2, 1
-"""How strongly two strings are linked: same words or values, two names of one thing, one with more detail."""
+RANKS = frozenset({"ordinal", "roman"})
+"""Forms of numbers that belong to names: 'Louis XV', 'the second Henry'."""
+
+PHRASE = 8
+"""A string with more informing words than this is no phrase."""
+
+EQUAL, NAMED, DETAILED, HELD = 4, 3, 2, 1
+"""How strongly two strings are linked: same words or values, two names of one thing, one with more detail, one in a
+sentence of the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,12 @@ class Form:
         What informs, everything outside parentheses, and what stands in them.
     values : tuple of Quantity or Date
         The values of the core.
+    parts : tuple of tuple of Item
+        The parts of the lists in it.
+    prose : bool
+        Whether it is a sentence, or too long for a phrase.
+    negated : bool
+        Whether it has a negation; one in a sentence says nothing if the question has one, too.
     informs : bool
         Whether it has a word that is not in the question, or the question offers a choice.
     traces : frozenset of str
@@ -48,6 +61,9 @@ class Form:
     whole: tuple[Item, ...]
     aside: tuple[Item, ...]
     values: tuple[Quantity | Date, ...]
+    parts: tuple[tuple[Item, ...], ...]
+    prose: bool
+    negated: bool
     informs: bool
     traces: frozenset[str]
 
@@ -78,7 +94,7 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     [0, 0, 1, 1, 2]
     """
     asked = read(question)
-    asks = frozenset(item.text for item in asked.items) & {"year", "numerals", *PERSON}
+    asks = frozenset(item.text for item in asked.items) & {"year", "numerals", "when", "many", "or", *PERSON}
     texts = sorted(set(answers))
     forms = [prepare(text, asked) for text in texts]
     links = _links(forms, asks)
@@ -86,8 +102,9 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     for pair in (pair for pair in links if links[pair] > DETAILED):
         groups.join(*pair)
     groups.share_names()
-    for pair in (pair for pair in links if links[pair] == DETAILED):
-        groups.join(*pair)
+    for strength in (DETAILED, HELD):
+        for pair in (pair for pair in links if links[pair] == strength):
+            groups.join(*pair)
     place = {text: number for number, text in enumerate(texts)}
     labels: dict[int, int] = {}
     return [labels.setdefault(groups.home[place[text]], len(labels)) for text in answers]
@@ -143,7 +160,21 @@ def prepare(text: str, question: Reading) -> Form:
     aside = tuple(item for item in reading.content if item.aside)
     informs = not reading.keys <= question.keys or any(item.text == "or" for item in question.items)
     traces = frozenset(_traces(reading.content))
-    return Form(reading, informing, whole(reading), aside, _values(informing), informs, traces)
+    parts = tuple(list_parts(reading, informing))
+    prose = is_sentence(reading) or len(reading.content) > PHRASE
+    quotes = prose and any(item.text in vocabulary("negations") for item in question.items)
+    return Form(
+        reading,
+        informing,
+        whole(reading),
+        aside,
+        _values(informing),
+        parts,
+        prose,
+        reading.negated and not quotes,
+        informs,
+        traces,
+    )
 
 
 def _values(items: Sequence[Item]) -> tuple[Quantity | Date, ...]:
@@ -181,7 +212,7 @@ def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int],
 
 
 def link(one: Form, other: Form, asks: frozenset[str]) -> int:
-    """Return how strongly two strings are linked: 0, DETAILED, NAMED or EQUAL.
+    """Return how strongly two strings are linked: 0, HELD, DETAILED, NAMED or EQUAL.
 
     Parameters
     ----------
@@ -198,9 +229,23 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         return EQUAL
     if related(one.core, other.core) or (asks & PERSON and _other_name(one, other)):
         return NAMED
-    if _same_lead(one, other):
+    if _same_lead(one, other) or _told_value(one, other, asks) or _details(one, other) or _details(other, one):
         return DETAILED
-    return DETAILED if _details(one, other) or _details(other, one) else 0
+    return HELD if "or" not in asks and (_holds(one, other) or _holds(other, one)) else 0
+
+
+def _holds(long: Form, short: Form) -> bool:
+    """Whether the first sentence of a string holds the words of another as a run that is not within a longer name."""
+    if not short.informs or len(long.core) <= len(short.core) or not long.prose:
+        return False
+    first = [item for item in long.reading.content if item.sentence == 0]
+    found = find(short.core, first)
+    if found is None:
+        return False
+    place, end = found
+    if place and first[place - 1].text in vocabulary("modifiers"):
+        return False
+    return end == len(first) or first[end].gap != " " or not (first[end].named and first[end - 1].named)
 
 
 def _same_values(one: Form, other: Form) -> bool:
@@ -220,6 +265,15 @@ def _same_lead(one: Form, other: Form) -> bool:
     return len(set(counted)) < 2
 
 
+def _told_value(one: Form, other: Form, asks: frozenset[str]) -> bool:
+    """Whether both strings give the one value that is asked for: a date, or a number; that they agree is known."""
+    if "when" in asks:
+        return all(sum(isinstance(value, Date) for value in form.values) == 1 for form in (one, other))
+    if "many" in asks:
+        return all(len(form.values) == 1 and isinstance(form.values[0], Quantity) for form in (one, other))
+    return False
+
+
 def _other_name(one: Form, other: Form) -> bool:
     """Whether what one string has in parentheses is the other: 'Eric Matthews (Will Friedle)'."""
     pairs = ((one, other), (other, one))
@@ -227,10 +281,8 @@ def _other_name(one: Form, other: Form) -> bool:
 
 
 def _details(long: Form, short: Form) -> bool:
-    """Whether one string says what the other does with more detail; a list is no detail of one of its parts."""
+    """Whether one string says what the other does with more detail."""
     items = long.reading.items
-    if is_list(long.reading) and not is_list(short.reading):
-        return False
     if not short.informs:
         return False
     if len(long.core) > len(short.core) and specifies(long.core, short.core, items):
@@ -249,7 +301,7 @@ def _scattered(long: Form, short: Form) -> bool:
 
 def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     """Whether values, a negation or opposite words keep two strings apart whatever else they share."""
-    if one.reading.negated != other.reading.negated or opposed(one.core, other.core):
+    if one.negated != other.negated or opposed(one.core, other.core) or _is_part(one, other):
         return True
     if not one.values or not other.values:
         return False
@@ -260,8 +312,20 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
 
 
+def _is_part(one: Form, other: Form) -> bool:
+    """Whether one string is a list, and the other is no list but one of its parts, or in one of them."""
+    if bool(one.parts) == bool(other.parts):
+        return False
+    parts, part = (one.parts, other.core) if one.parts else (other.parts, one.core)
+    if part[0].value is not None:
+        return len(part) == 1 and any(len(each) == 1 and part[0].key == each[0].key for each in parts)
+    return any(find(part, each) for each in parts)
+
+
 def _told(form: Form, asks: frozenset[str]) -> tuple[Quantity | Date, ...]:
-    """List the values that tell strings apart: asked for a person, a date is detail."""
+    """List the values that tell strings apart: asked for a person or a place, dates and numbers in sentences do not."""
+    if form.prose and asks & {*PERSON, "where"}:
+        return tuple(value for value in form.values if isinstance(value, Quantity) and value.number.form in RANKS)
     return tuple(value for value in form.values if not (asks & PERSON and isinstance(value, Date)))
 
 
@@ -279,7 +343,15 @@ def _same_value(one: Quantity | Date, other: Quantity | Date, asks: frozenset[st
 
 
 def _adds(form: Form, shared: set[str], *, person: bool) -> bool:
-    """Whether a string has a name or a number beyond the shared words; of a person, every word is a name."""
+    """Whether a string has a name or a number beyond the shared words; of a person, every word is a name.
+
+    Of a sentence, only names count that stand next to a shared one.
+    """
+    if form.prose:
+        return any(
+            one.named and other.named and other.gap == " " and (one.key in shared) != (other.key in shared)
+            for one, other in pairwise(form.reading.items)
+        )
     known = vocabulary("kinds") | vocabulary("relations")
     extra = [item for item in form.core if item.key not in shared and item.key not in known]
     if person:

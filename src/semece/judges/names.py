@@ -24,6 +24,9 @@ _SOUNDS = tuple(
 )  # fmt: skip
 
 
+_CHEMICALS = ("ate", "ite", "ide", "ane", "ene", "yne", "ol", "al")
+
+
 @lru_cache(maxsize=65536)
 def sound(word: str) -> str:
     """Reduce a word to what its transliterations share.
@@ -43,7 +46,7 @@ def spelled_alike(one: str, other: str) -> bool:
     """Whether two different lower-case words are spellings of one name: same sound, or one slip in a long word.
 
     A slip is one letter more, less, other or swapped, inside a word of at least seven letters (not among the first two,
-    not the last), and not in an ending that tells chemicals apart (-ate, -ite, -ide).
+    not the last), and not between endings that tell chemicals apart (-ate, -ite, -ide).
     """
     if min(len(one), len(other)) < 4 or not (one.isalpha() and other.isalpha()):
         return False
@@ -51,12 +54,8 @@ def spelled_alike(one: str, other: str) -> bool:
         return True
     if min(len(one), len(other)) < 7 or one[:2] != other[:2] or one[-1] != other[-1]:
         return False
-    chemicals = ("ate", "ite", "ide", "ane", "ene", "yne", "ol", "al")
-    return (
-        abs(len(one) - len(other)) < 2
-        and not (one.endswith(chemicals) and other.endswith(chemicals))
-        and _one_slip(one, other)
-    )
+    endings = [next((ending for ending in _CHEMICALS if word.endswith(ending)), "") for word in (one, other)]
+    return abs(len(one) - len(other)) < 2 and (endings[0] == endings[1] or not all(endings)) and _one_slip(one, other)
 
 
 def _one_slip(one: str, other: str) -> bool:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from semece.judges.dates import Date
 from semece.judges.names import alike, same_person
 from semece.judges.quantities import Quantity
-from semece.judges.words import opposites, vocabulary
+from semece.judges.text import ARTICLES
+from semece.judges.words import opposites, verb, vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from semece.judges.reading import Item, Reading
 
 NAMING = frozenset({"named", "called", "titled", "known", "as"})
 """Words that introduce a name: 'a village called Kitzbuhel'."""
+
+JOINTS = frozenset({"and", "or"})
+"""Words that join the parts of a list."""
 
 ECHO = 3
 """A phrase of at most this many words loses only its last words to the question."""
@@ -59,13 +64,35 @@ def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
     >>> [[item.text for item in core(read(text), question)] for text in ("The Elk River", "The Elk flows through it")]
     [['elk'], ['elk']]
     """
-    outside = whole(reading)
+    outside = _unlabelled(whole(reading), question)
     if len(outside) > ECHO or is_sentence(reading):
         return _news(outside, question) or outside
     end = len(outside)
-    while end and outside[end - 1].key in question.keys:
+    while end and outside[end - 1].key in question.keys and not is_list(reading):
         end -= 1
     return outside[:end] or outside
+
+
+def _unlabelled(items: tuple[Item, ...], question: Reading) -> tuple[Item, ...]:
+    """Cut off a label of the question's words: 'Organ: liver'."""
+    for place, item in enumerate(items):
+        if place and ":" in item.gap:
+            return items[place:]
+        if not _echoes(item, question):
+            return items
+    return items
+
+
+def _echoes(item: Item, question: Reading) -> bool:
+    """Whether a word is in the question, or another form of the verb: 'changed' where it has 'change'."""
+    return item.key in question.keys or (
+        item.value is None and item.form.islower() and verb(item.key) in _verbs(question.keys)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _verbs(keys: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(verb, keys))
 
 
 def _news(items: Sequence[Item], question: Reading) -> tuple[Item, ...]:
@@ -74,7 +101,7 @@ def _news(items: Sequence[Item], question: Reading) -> tuple[Item, ...]:
     following: Item | None = None
     for item in reversed(items):
         begins = bool(kept) and kept[-1] is following and item.named and following.named and following.gap == " "
-        if item.key not in question.keys or begins:
+        if begins or not _echoes(item, question):
             kept.append(item)
         following = item
     return tuple(reversed(kept))
@@ -191,12 +218,13 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
         return False
     if end == len(long):
         return True
-    return _tail_is_detail(long, end, items) if strict else _tail_keeps(long[end])
+    return _tail_is_detail(long, end, items) if strict else _tail_keeps(long, end, items)
 
 
-def _tail_keeps(following: Item) -> bool:
+def _tail_keeps(long: Sequence[Item], end: int, items: Sequence[Item]) -> bool:
+    following = long[end]
     if isinstance(following.value, Quantity):
-        return bool(following.gap.strip())
+        return bool(following.gap.strip()) or bool(_between(long[end - 1], following, items))
     return following.key not in vocabulary("changers") or bool(following.gap.strip())
 
 
@@ -204,7 +232,9 @@ def _tail_is_detail(long: Sequence[Item], end: int, items: Sequence[Item]) -> bo
     following = long[end]
     if isinstance(following.value, Date) or following.key in vocabulary("kinds") | vocabulary("suffixes"):
         return True
-    if any(mark in following.gap for mark in ',;:(/"') or following.gap in {" - ", ". "}:
+    inner = _inner(long[end - 1], following, items)
+    gaps = "".join(item.gap for item in inner) + following.gap
+    if any(mark in gaps for mark in ',;:(/"') or following.gap in {" - ", ". "}:
         return not isinstance(following.value, Quantity) or "(" in following.gap
     between = _between(long[end - 1], following, items)
     if between == {"the"}:
@@ -227,9 +257,13 @@ def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) ->
 
 
 def _between(one: Item, other: Item, items: Sequence[Item]) -> set[str]:
-    """Collect the words between two words of a string."""
+    """Collect the words between two words of a string, titles left out."""
+    return {item.text for item in _inner(one, other, items)} - vocabulary("titles")
+
+
+def _inner(one: Item, other: Item, items: Sequence[Item]) -> Sequence[Item]:
     places = [place for place, item in enumerate(items) if item is one or item is other]
-    return {item.text for item in items[places[0] + 1 : places[-1]]}
+    return items[places[0] + 1 : places[-1]]
 
 
 def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
@@ -248,8 +282,8 @@ def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
     )
 
 
-def is_list(reading: Reading) -> bool:
-    """Whether 'and', 'or' or three commas join parts of what a string says.
+def is_list(reading: Reading, informing: Sequence[Item] = ()) -> bool:
+    """Whether 'and', 'or' or three commas join parts of what a string says, or of its words that inform.
 
     Examples
     --------
@@ -257,8 +291,70 @@ def is_list(reading: Reading) -> bool:
     >>> [is_list(read(text)) for text in ("gold and silver", "Austin, Texas", "2 or 3")]
     [True, False, False]
     """
-    first, last = reading.content[0], reading.content[-1]
+    first, *_, last = (*(informing or reading.content), *(informing or reading.content))
     places = [place for place, item in enumerate(reading.items) if item is first or item is last]
     inner = reading.items[places[0] + 1 : places[-1] + 1]
-    joined = any(item.text in {"and", "or"} or "&" in item.gap for item in inner)
+    joined = any(item.text in JOINTS or "&" in item.gap for item in inner)
     return joined or sum("," in item.gap for item in inner) > 2
+
+
+def list_parts(reading: Reading, informing: Sequence[Item]) -> list[tuple[Item, ...]]:
+    """List the parts of the lists in a string, those with words that inform; none if there is one part or less.
+
+    The parts of a list stand side by side, joined by commas and once by 'and', 'or' or '&', or by three commas. Two
+    words joined by 'and' are no list if one is written like a name and the other is not ('by Hale and published').
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> texts = ("tea, the milk and rum", "by Ann Lee and published", "Austin, Texas")
+    >>> [len(list_parts(read(text), read(text).content)) for text in texts]
+    [3, 0, 0]
+    """
+    ids = {id(item) for item in informing}
+    found: list[tuple[Item, ...]] = []
+    for chain, marks in _chains([item for item in reading.items if not item.aside]):
+        parts = [tuple(part) for part in chain if any(id(item) in ids for item in part)]
+        if len(parts) > 1 and ("and" in marks or len(marks) > 2):
+            found += parts
+    return found
+
+
+def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]]]:
+    """Split a string where nothing joins its words, each piece in parts with the marks that join them."""
+    parts: list[list[Item]] = [[]]
+    marks: list[str] = []
+    for item in items:
+        mark = _mark(item, empty=not parts[-1])
+        if mark == "and" and not parts[-1] and marks:
+            marks[-1] = mark
+        elif mark == "," or (mark == "and" and parts[-1]):
+            parts.append([])
+            marks.append(mark)
+        elif mark:
+            yield parts, marks
+            parts, marks = [[]], []
+        if item.text in vocabulary("function"):
+            continue
+        if marks[-1:] == ["and"] and not parts[-1] and not _match(parts[-2], item, items):
+            yield parts[:-1], marks[:-1]
+            parts, marks = [[]], []
+        parts[-1].append(item)
+    yield parts, marks
+
+
+def _mark(item: Item, *, empty: bool) -> str:
+    """Return what stands before a word: ``and`` or a comma between parts, a full stop where nothing joins."""
+    if item.text in JOINTS or "&" in item.gap:
+        return "and"
+    if "," in item.gap:
+        return ","
+    if item.text in vocabulary("function"):
+        return "" if empty and item.text in ARTICLES else "."
+    return "" if empty or item.gap in {"", " ", "-"} else "."
+
+
+def _match(part: Sequence[Item], item: Item, items: Sequence[Item]) -> bool:
+    """Whether a word can go on a list: after a name, a name or a value; the first word may be no name."""
+    last = part[-1]
+    return not last.named or last is items[0] or item.named or item.value is not None

@@ -131,6 +131,14 @@ def _head(items: Sequence[Item], content: Sequence[Item]) -> Sequence[Item]:
     return items
 
 
+def _negates(items: Sequence[Item], place: int) -> bool:
+    """Whether a word is a negation: not the 'No.' of a number, and not, capitalised within a string, of a title."""
+    item = items[place]
+    if item.text not in vocabulary("negations") or (place and item.form.istitle()):
+        return False
+    return item.text != "no" or place + 1 == len(items) or items[place + 1].value is None
+
+
 def _only_signs(text: str) -> list[Word]:
     """Take a string without letters and digits ('∞') as one word."""
     signs = normalise(text) or text.strip()
@@ -141,7 +149,7 @@ def reading_of(items: Sequence[Item]) -> Reading:
     """Sum up items in order, those of a whole string or of a part of it; sentences are numbered from 0."""
     items = _quoted_aside(items)
     content = _content(items)
-    negated = any(item.text in vocabulary("negations") for item in _head(items, content))
+    negated = any(_negates(items, place) for place, _ in enumerate(_head(items, content)))
     last = items[-1].sentence if items else 0
     return Reading(tuple(items), content, frozenset(item.key for item in content), negated, last + 1)
 

@@ -248,3 +248,27 @@ def _singular(word: str) -> str:
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+@lru_cache(maxsize=65536)
+def verb(word: str) -> str:
+    """Reduce a lower-case word to what the forms of a verb share; other words may change, too.
+
+    Examples
+    --------
+    >>> [verb(word) for word in ("changed", "change", "stopping", "stop", "began", "begin")]
+    ['chang', 'chang', 'stop', 'stop', 'begin', 'begin']
+    """
+    word = _irregular_verbs().get(word, word)
+    for ending in ("ing", "ed"):
+        if word.endswith(ending) and len(word) >= len(ending) + 3:
+            word = word.removesuffix(ending)
+            return word[:-1] if word[-1] == word[-2] not in "ls" else word
+    return word.removesuffix("e")
+
+
+@lru_cache(maxsize=1)
+def _irregular_verbs() -> dict[str, str]:
+    """Return forms of irregular verbs, each with the verb."""
+    rows = (row.split() for row in phrases("verbs"))
+    return {form: infinitive for infinitive, *forms in rows for form in forms}
