@@ -1,7 +1,7 @@
 # 'make demo' and 'make test' do all set-up themselves; 'uv' is used if it is there, else 'venv' and 'pip'.
 PYTHON ?= python3
 BIN := .venv/bin
-.PHONY: demo check test bench lock clean
+.PHONY: demo check test coverage bench lock clean
 
 # $(call install,demo) makes .venv and installs requirements/demo.txt, with hashes, and the package.
 define install
@@ -40,6 +40,20 @@ test:
 	@$(BIN)/ruff check src tests benchmarks docs
 	@$(BIN)/mypy
 	@$(BIN)/pytest -q -n 2
+
+CORE := adaptive bins bootstrap budgets calibration consistency counts/* entropy estimators/* exclusions inference \
+  kernels ranking rows scores theory/* simulation/* diagnostics/*
+COMPILED := counts estimators entropy budgets simulation diagnostics theory
+
+# Branches of everything, then of the core alone; compiled kernels are measured as plain Python.
+coverage:
+	$(call install,test)
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run --parallel-mode -m pytest -q -m "not slow and not browser and not weights"
+	@NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --parallel-mode -m pytest -q -m "not slow" $(COMPILED:%=tests/test_%.py)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --skip-covered --fail-under=90
+	@$(BIN)/coverage report --show-missing --fail-under=100 $(foreach m,$(CORE),--include=src/semece/$(m))
 
 bench:
 	$(call install,test)

@@ -34,6 +34,6 @@ def digest(value: object) -> bytes:
     Examples
     --------
     >>> digest([1, 2]).hex()[:8]
-    'a615eeae'
+    '49a64717'
     """
     return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).digest()
