@@ -1,4 +1,4 @@
-"""Run every benchmark and write docs/benchmarks.md: ``python -m benchmarks [NAME...]`` prints only the named ones."""
+"""Run every benchmark and write docs/benchmarks.md; ``python -m benchmarks NAME`` renews only the named ones."""
 
 import importlib
 import os
@@ -28,18 +28,27 @@ def machine() -> str:
     return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}"
 
 
+def sections_of(text: str) -> dict[str, str]:
+    """Split the page into its sections by title."""
+    parts = text.split("\n## ")[1:]
+    return {part.partition("\n")[0]: f"## {part.strip()}\n" for part in parts}
+
+
 def main() -> None:
-    """Run what is named, or everything."""
-    names = sys.argv[1:] or [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.name.startswith("_")]
-    sections = []
-    for name in names:
-        module = importlib.import_module(f"benchmarks.{name}")
+    """Run what is named, or everything, and put it in its place on the page."""
+    every = [m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.name.startswith("_")]
+    named = sys.argv[1:] or every
+    page = Path(benchmarks.__file__).parents[1] / "docs" / "benchmarks.md"
+    sections = sections_of(page.read_text()) if page.exists() else {}
+    for name in named:
         print(f"{name} ...", file=sys.stderr, flush=True)
-        sections.append(f"## {module.TITLE}\n\n{module.main().strip()}\n")
-    text = "\n".join([HEAD, f"{machine()}\n", *sections])
-    if not sys.argv[1:]:
-        Path(benchmarks.__file__).parents[1].joinpath("docs", "benchmarks.md").write_text(text)
-    print(text)
+        module = importlib.import_module(f"benchmarks.{name}")
+        section = f"## {module.TITLE}\n\n{module.main().strip()}\n"
+        sections[module.TITLE] = section
+        print(section, flush=True)
+        titles = [importlib.import_module(f"benchmarks.{each}").TITLE for each in every]
+        ordered = [sections[title] for title in titles if title in sections]
+        page.write_text("\n".join([HEAD, f"{machine()}\n", *ordered]))
 
 
 if __name__ == "__main__":

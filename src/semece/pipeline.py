@@ -6,15 +6,11 @@ A stage that is run again asks for what is still missing.
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from semece.calls import Slot, in_parallel
-from semece.canonical import canonical, digest
 from semece.errors import ParseError
 from semece.judges.alarms import alarms
 from semece.judges.forms import Forms, assemble, distinct
@@ -22,10 +18,11 @@ from semece.judges.given import Given, GivenJudge, read_given
 from semece.judges.llm import LLMJudge, retry_messages
 from semece.models import Decoding, Request
 from semece.records import Grade, Partition, Response
+from semece.slots import Asking, Keys, missing_slots, seed_base
 from semece.store import FINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Container, Coroutine, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 
     from semece.calls import Asker, Caller
     from semece.judges import RuleJudge
@@ -47,95 +44,6 @@ class Missing(Exception):  # noqa: N818 - a state of the store, not an error of 
 
 class Undelivered(ParseError):  # noqa: N818 - a state of the store too
     """A judge's reply came without a text (filtered, refused, cut short): asking again is not free and seldom helps."""
-
-
-@dataclass(frozen=True, slots=True)
-class Asking:
-    """How a model is asked: everything that enters the keys of its responses.
-
-    Parameters
-    ----------
-    model : str
-        Its spelling.
-    prompt : ResponsePrompt
-        Prompt and reading.
-    decoding : Decoding
-        Options.
-    seed : int
-        The run's seed.
-    """
-
-    model: str
-    prompt: ResponsePrompt
-    decoding: Decoding
-    seed: int = 0
-
-    def keys(self, question: Question) -> Keys:
-        """Keys of the responses to a question."""
-        return Keys("respond", question.id, self.model, self.prompt.messages(question), self.decoding)
-
-
-class Keys:
-    """The keys of one question's slots: SHA-256 of canonical JSON of what is asked, and the index.
-
-    Parameters
-    ----------
-    stage, question_id, asked : str, str, str
-        Stage, question, and the spelling of the model or the id of the judge.
-    messages, decoding : tuple of Message, Decoding
-        What is sent.
-    """
-
-    def __init__(
-        self, stage: str, question_id: str, asked: str, messages: tuple[Message, ...], decoding: Decoding
-    ) -> None:
-        self.body = {"asked": asked, "messages": list(map(asdict, messages)), "decoding": asdict(decoding)}
-        parts = [stage, question_id, asked, self.body["messages"], self.body["decoding"]]
-        self._prefix = hashlib.sha256(canonical(parts)[:-1].encode("utf-8", "surrogatepass"))
-
-    @property
-    def request(self) -> bytes:
-        """Hash of what is asked, whatever the slot."""
-        return digest(self.body)
-
-    def __getitem__(self, index: int) -> bytes:
-        key = self._prefix.copy()
-        key.update(f",{index}]".encode())
-        return key.digest()
-
-
-def seed_base(seed: int, question_id: str) -> int:
-    """Give the seed of a question's first response: a multiple of 50 from SHA-256(run seed, question id).
-
-    The first 30 bits, rounded down. The seed of a request is this plus its first index; models that draw in blocks at
-    round seeds (the embedded one) then waste nothing.
-
-    Examples
-    --------
-    >>> seed_base(0, "q1") == seed_base(0, "q1") != seed_base(1, "q1")
-    True
-    """
-    bits = int.from_bytes(digest([seed, question_id])[:4], "big") >> 2
-    return bits - bits % 50
-
-
-def missing_slots(
-    store: Store, asking: Asking, question: Question, n: int, *, besides: Container[bytes] = ()
-) -> list[list[Slot]]:
-    """List the slots of one question that hold no delivered reply, in runs of consecutive indices.
-
-    Slots with a key in `besides` are left out: they are under way.
-    """
-    keys = asking.keys(question)
-    delivered = {reply.key for reply in store.replies("respond", question.id) if reply.delivered}
-    wanted = [index for index in range(n) if keys[index] not in delivered and keys[index] not in besides]
-    runs = groupby(enumerate(wanted), key=lambda pair: pair[1] - pair[0])
-    return [[Slot(keys[i], "respond", question.id, i, None, keys.request) for _, i in run] for _, run in runs]
-
-
-def set_failed_aside(store: Store, question_id: str) -> None:
-    """Make room to ask again where a delivered reply held no usable answer."""
-    store.supersede([reply.key for reply in store.replies("respond", question_id) if reply.status in FINAL])
 
 
 async def respond(

@@ -12,8 +12,9 @@ from semece.budget import estimated_tokens, known_price, prompt_tokens
 from semece.datasets import open_dataset
 from semece.judges.llm import LLMJudge
 from semece.opening import open_judges
-from semece.pipeline import Asking, at_once, missing_slots
+from semece.pipeline import at_once
 from semece.settings import Settings, check_settings
+from semece.slots import Asking, missing_slots
 from semece.store import Store
 
 if TYPE_CHECKING:

@@ -18,18 +18,16 @@ from semece.errors import ParseError, SemeceError, StoreError
 from semece.judges.llm import LLMJudge
 from semece.opening import open_batches, open_judges, open_model
 from semece.pipeline import (
-    Asking,
     Missing,
     Undelivered,
     grade,
-    missing_slots,
     partition,
     read_reply,
     read_responses,
     respond,
-    set_failed_aside,
 )
 from semece.settings import Settings, check_settings
+from semece.slots import Asking, missing_slots, set_failed_aside
 from semece.store import Store
 
 if TYPE_CHECKING:

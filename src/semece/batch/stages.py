@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 from semece.batch.ledger import Line
 from semece.models import Request
-from semece.pipeline import missing_slots, seed_base
+from semece.slots import missing_slots, seed_base
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 
     from semece.batch.courier import Courier
     from semece.calls import Slot
-    from semece.pipeline import Asking
     from semece.records import Question
+    from semece.slots import Asking
     from semece.store import Store, StoredReply
 
 
