@@ -77,8 +77,8 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
 
 
 def _holds(answer: Reading, reference: Reading) -> bool:
-    """Whether all words of a reference are in the answer, in any order."""
-    return reference.keys <= answer.keys
+    """Whether all words of a reference outside parentheses are in the answer, in any order."""
+    return {item.key for item in whole(reference)} <= answer.keys
 
 
 def misdates(answer: Reading, references: Sequence[Reading]) -> bool:
@@ -121,8 +121,10 @@ def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
     given = core(answer, question)
     if answer.sentences == 1 and len(given) <= SHORT and _short(answer, given, reference, wanted):
         return True
-    if any(item.text == "where" for item in question.items) and _surrounds(given, wanted):
-        return True
+    if any(item.text == "where" for item in question.items):
+        place = _around(reference)
+        if _surrounds(given, wanted) or (place and _long(answer, place, question)):
+            return True
     return _long(answer, wanted, question)
 
 
@@ -188,6 +190,15 @@ def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:
     return (
         found is not None and found[1] == len(wanted) and wanted[found[0]].named and bool(wanted[found[0]].gap.strip())
     )
+
+
+def _around(reference: Reading) -> tuple[Item, ...]:
+    """Pick what stands after the last 'in' of a place: 'Orlando' of 'the stadium in Orlando'."""
+    places = [place for place, item in enumerate(reference.items) if place and item.text == "in"]
+    if not places:
+        return ()
+    inside = reference.items[places[-1] + 1 :]
+    return tuple(inside) if inside and all(item.named for item in inside) else ()
 
 
 def _long(answer: Reading, wanted: Sequence[Item], question: Reading) -> bool:
