@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,20 @@ def quiet_environment(monkeypatch, tmp_path_factory):
             monkeypatch.delenv(name)
     if "SEMECE_CACHE" not in os.environ:
         monkeypatch.setenv("SEMECE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+@pytest.fixture
+def semece(monkeypatch, capsys, tmp_path):
+    """Type a command in an empty folder; give exit code, stdout and stderr."""
+    from semece.cli import main
+
+    monkeypatch.chdir(tmp_path)
+
+    def typed(*words):
+        monkeypatch.setattr(sys, "argv", ["semece", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return ended.value.code or 0, out, err
+
+    return typed

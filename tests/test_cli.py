@@ -11,26 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from semece.cli import main
 from semece.run import Run
 
 FAKE = "fake/?pmf=.5,.3,.2"
 SEMECE = [sys.executable, "-c", "from semece.cli import main; main()"]
-
-
-@pytest.fixture
-def semece(monkeypatch, capsys, tmp_path):
-    """Type a command in an empty folder; give exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def typed(*words):
-        monkeypatch.setattr(sys, "argv", ["semece", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return typed
 
 
 def run_starter(semece, *more, model=FAKE):

@@ -1,23 +1,8 @@
 """The commands that need no model and no run."""
 
 import json
-import sys
 
 import pytest
-
-from semece.cli import main
-
-
-@pytest.fixture
-def semece(monkeypatch, capsys):
-    def typed(*words):
-        monkeypatch.setattr(sys, "argv", ["semece", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return typed
 
 
 def test_theory_says_regime_biases_gaps_and_the_least_n(semece):

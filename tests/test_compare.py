@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 import sqlite3
-import sys
 from collections import Counter
 
 import numpy as np
@@ -15,7 +14,6 @@ from semece.batch.courier import BatchPatience
 from semece.bootstrap import NEAR_ZERO
 from semece.calibration import ece
 from semece.calls import Patience
-from semece.cli import main
 from semece.datasets import Dataset
 from semece.errors import SemeceError, StoreError
 from semece.judges.alarms import kind_of
@@ -414,21 +412,6 @@ def test_a_run_that_is_being_written_is_refused_where_a_model_must_be_asked(run)
 
 
 # -- the command
-
-
-@pytest.fixture
-def semece(monkeypatch, capsys, tmp_path):
-    """Type a command in a folder; give exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def typed(*words):
-        monkeypatch.setattr(sys, "argv", ["semece", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return typed
 
 
 def test_the_command_prints_numbers_hedges_alarms_and_questions(semece, tmp_path):

@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 from semece.calls import Patience
-from semece.cli import main
 from semece.errors import BudgetError, ModelError, ParseError, SemeceError, StoreError
 from semece.judge_eval import evaluate_judge, groups_of, verdict_rows
 from semece.judges.rules import RulesJudge
@@ -348,21 +347,6 @@ def test_a_stopped_evaluation_loses_nothing_and_goes_on(tmp_path, number):
 
 
 # -- the command
-
-
-@pytest.fixture
-def semece(monkeypatch, capsys, tmp_path):
-    """Type a command in an empty folder; give exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-
-    def typed(*words):
-        monkeypatch.setattr(sys, "argv", ["semece", *map(str, words)])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return ended.value.code or 0, out, err
-
-    return typed
 
 
 def test_the_command_prints_verdicts_and_classes_of_every_judge(semece, tmp_path):

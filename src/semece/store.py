@@ -153,6 +153,8 @@ class Store:
             raise StoreError(message) from None
         except OSError as error:
             self._lock = None
+            if Path(self.path).exists() and not os.access(self.path, os.W_OK):
+                raise StoreError(_explain(self.path, sqlite3.OperationalError("readonly"))) from None
             raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
     def _release_lock(self) -> None:
