@@ -33,6 +33,7 @@ from tests.batch_client import QUESTIONS, QUICK, REFERENCES, do
 from tests.servers.anthropic_server import AnthropicServer
 from tests.servers.google_server import GoogleServer
 from tests.servers.openai_batch_server import OpenAIBatchServer
+from tests.servers.serving import Garbled
 
 SERVERS = {
     "openai/gpt-4o-mini": OpenAIBatchServer,
@@ -260,6 +261,20 @@ def test_a_strangers_batch_of_the_same_size_is_not_taken_for_ours(store):
         for q in QUESTIONS
         for row in store.replies("respond", q.id)
     )
+
+
+def test_a_candidate_that_failed_as_a_whole_is_nobodys(store):
+    class Failing(Scripted):
+        async def results(self, state):
+            if state.id == "batch-1":
+                raise BatchFailedError(TransientError("expired", status="timeout"))
+            async for result in super().results(state):
+                yield result
+
+    batches = Failing(errors={"create": [UNSURE]}, marks=False, looks=1)
+    draw(store, batches)
+    assert missing(store) == 0
+    assert len(batches.asked) == 2
 
 
 def test_lines_are_held_back_while_a_candidate_is_under_way(store):
@@ -647,15 +662,48 @@ def test_rows_are_classified_as_what_they_were(spelling, tmp_path):
     assert found <= {"ok", "truncated", "timeout", "server", "rate_limited", "content_filter", "refusal"}
 
 
-@pytest.mark.parametrize("ending", ["expired", "canceled"])
+@pytest.mark.parametrize("ending", ["expired", "canceled", "expired!", "canceled!"])
 def test_a_batch_cut_short_keeps_what_it_delivered(spelling, ending, tmp_path):
-    path = tmp_path / "a.db"
+    path, expired, half = tmp_path / "a.db", ending.startswith("expired"), not ending.endswith("!")
     with server_of(spelling) as server:
         server.jobs.endings = [ending]
         left = do(spelling, url_of(server), path).missing
-        assert left == (0 if ending == "expired" else TOTAL // 2 if server.jobs.jobs else None)
-        assert created(server) == (2 if ending == "expired" else 1)
+        assert left == (0 if expired else TOTAL // 2 if half else TOTAL)
+        assert created(server) == (2 if expired else 1), "what somebody cancelled is not submitted again at once"
         assert do(spelling, url_of(server), path).missing == 0
+        assert server.account.paid_twice == 0
+
+
+def test_googles_failed_job_is_submitted_again(tmp_path):
+    with GoogleServer(references=REFERENCES) as server:
+        server.jobs.endings = ["failed"]
+        assert do("google/gemini-2.5-flash", url_of(server), tmp_path / "a.db").missing == 0
+        assert created(server) == 2
+
+
+def test_openais_failed_validation_stops_with_its_sentence(tmp_path):
+    with OpenAIBatchServer(references=REFERENCES) as server:
+        server.jobs.endings = ["failed"]
+        server.reason = ("invalid_json_line", "This line is not parseable as valid JSON.")
+        with pytest.raises(ModelError, match="not parseable"):
+            do("openai/gpt-4o-mini", url_of(server), tmp_path / "a.db")
+
+
+def test_a_prompt_that_openais_filter_stops_is_filtered_for_all_its_choices(tmp_path):
+    with OpenAIBatchServer(references=REFERENCES) as server:
+        server.filters = QUESTIONS[2].text
+        assert do("openai/gpt-4o-mini", url_of(server), tmp_path / "a.db").missing == 0
+    with Run(tmp_path / "a.db") as run:
+        assert run.counts == {"parsed": TOTAL - 12, "content_filter": 12, "missing": 0}
+
+
+@pytest.mark.parametrize("kind", ["page", "half"])
+@pytest.mark.parametrize("event", ["status", "results"])
+def test_answers_that_cannot_be_read_are_asked_for_again(spelling, event, kind, tmp_path):
+    with server_of(spelling) as server:
+        server.on = {event: raising_once(Garbled(kind))}
+        assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
+        assert created(server) == 1
         assert server.account.paid_twice == 0
 
 

@@ -14,7 +14,7 @@ from semece.datasets import Dataset
 from semece.errors import ModelError, TransientError
 from semece.models import Decoding, Message, Request
 from semece.models.openai_compatible import SERVICES
-from semece.models.provider_errors import named_option
+from semece.models.provider_options import named_option
 from semece.models.pydantic_ai import open_provider
 from semece.prompts.replies import GRADE_SCHEMA
 from semece.records import Question
@@ -174,6 +174,53 @@ def test_an_option_that_is_refused_by_name_is_left_out_once_and_told_once(spelli
     news = [event for call in calls for event in call.events]
     assert sum(event.startswith(f"{ours} is left out") for event in news) == 1
     assert [event for call in calls[1:] for event in call.events] == []
+
+
+def test_calls_under_way_learn_the_same_thing_once(spelling):
+    theirs, ours = REFUSED[spelling.partition("/")[0]]
+
+    async def go(server):
+        model = open_provider(spelling, base_url=server.url, timeout=20.0)
+        calls = await asyncio.gather(*(model(Request(ASKED, Decoding(top_p=0.9), seed=i)) for i in range(8)))
+        await model.aclose()
+        return calls
+
+    with server_of(spelling) as server:
+        server.refuses = {theirs}
+        calls = asyncio.run(go(server))
+    assert all(call.replies[0].status == "ok" for call in calls)
+    assert sum(event.startswith(f"{ours} is left out") for call in calls for event in call.events) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "sent"),
+    [
+        ("anthropic/claude-3-haiku-20240307", {"schema": GRADE_SCHEMA}, "output_config"),
+        ("google/gemini-2.0-flash", {"reasoning_effort": "low"}, "thinkingConfig"),
+    ],
+)
+def test_what_a_model_has_not_is_not_sent(name, change, sent):
+    server = AnthropicServer() if name.startswith("anthropic") else GoogleServer()
+    with server:
+        _, [call] = ask(name, server, Request(ASKED, Decoding(0.0, None, **change)))
+        assert sent not in str(server.bodies[0])
+    assert len(call.events) == 1
+
+
+def test_a_conversation_keeps_its_turns(spelling):
+    turns = (*ASKED, Message("assistant", "Lyon"), Message("user", "No. Question: Capital of France?"))
+    with server_of(spelling) as server:
+        ask(spelling, server, Request(turns))
+        [body] = server.bodies
+    roles = [turn["role"] for turn in body.get("messages") or body["contents"]]
+    assert roles == ["user", "assistant" if spelling.startswith("anthropic") else "model", "user"]
+
+
+def test_a_prompt_that_google_blocks_is_filtered():
+    with GoogleServer() as server:
+        server.blocks = True
+        _, [call] = ask("google/gemini-2.5-flash", server)
+    assert (call.replies[0].status, call.replies[0].finish_reason) == ("content_filter", "PROHIBITED_CONTENT")
 
 
 def test_a_refusal_that_names_no_option_stops(spelling):

@@ -230,6 +230,12 @@ def answer(server, model, messages, seed, fault):
     candidate = {"content": {"role": "model", "parts": parts}, "finishReason": STOPS.get(fault, "STOP"), "index": 0}
     if fault in {"content_filter", "refusal"}:
         del candidate["content"]
+    if server.blocks:
+        usage = {"promptTokenCount": asked, "totalTokenCount": asked}
+        return {
+            "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"},
+            "usageMetadata": usage | {"candidatesTokenCount": 0},
+        }
     return {
         "candidates": [] if fault == "empty" else [candidate],
         "usageMetadata": {
@@ -249,6 +255,7 @@ class GoogleServer(Server):
         super().__init__(**options)
         self.jobs = Jobs(polls=polls, rates=rows)
         self.files = {}
+        self.blocks = False
 
 
 if __name__ == "__main__":

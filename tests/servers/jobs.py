@@ -34,13 +34,14 @@ class Job:
     created: float
     ending: str = "completed"
     metadata: dict = field(default_factory=dict)
+    early: bool = False
     polls: int = 0
     results: list = field(default_factory=list)
     slots: list = field(default_factory=list)
 
     def fate(self, place, drawn):
-        """The fate of a row: a batch that is cut short leaves its second half unrun."""
-        if self.ending in {"expired", "canceled"} and place >= len(self.rows) // 2:
+        """The fate of a row: a batch that is cut short leaves its second half unrun, or everything."""
+        if self.ending in {"expired", "canceled"} and (self.early or place >= len(self.rows) // 2):
             return self.ending
         return drawn
 
@@ -49,8 +50,9 @@ class Jobs:
     """All batches of a server.
 
     ``polls`` is how many looks a batch needs to end; ``rates`` gives probabilities of :data:`ROW_FAULTS`, drawn from
-    the row's key and how often it came; ``endings`` are used up by the batches that come next. ``hidden`` keeps new
-    batches off the list for that many seconds.
+    the row's key and how often it came; ``endings`` (``completed``, ``expired``, ``canceled``, ``failed``, with a ``!``
+    if nothing was run) are used up by the batches that come next. ``hidden`` keeps new batches off the list for that
+    many seconds.
     """
 
     def __init__(self, *, polls=2, rates=None, seed=0):
@@ -65,7 +67,8 @@ class Jobs:
     def create(self, prefix, rows, model, **metadata):
         with self.lock:
             ending = self.endings.pop(0) if self.endings else "completed"
-            job = Job(f"{prefix}{uuid.uuid4().hex[:20]}", rows, model, time.time(), ending, metadata)
+            job = Job(f"{prefix}{uuid.uuid4().hex[:20]}", rows, model, time.time(), ending.rstrip("!"), metadata)
+            job.early = ending.endswith("!")
             self.jobs[job.id] = job
             return job
 

@@ -51,6 +51,8 @@ class OpenAIBatchHandler(OpenAIHandler):
         server = self.server
         if params.get("n", 1) > server.choices:
             return error_body(400, f"Invalid 'n': Expected a value <= {server.choices}.", param="n")
+        if server.filters and server.filters in params["messages"][-1]["content"]:
+            return error_body(400, "The prompt was filtered", code="content_filter")
         for option in server.refuses:
             if option in params:
                 return error_body(400, server.refuses[option].format(option), param=option)
@@ -106,8 +108,8 @@ class OpenAIBatchHandler(OpenAIHandler):
         bad = sum(not good(row) for row in job.results)
         errors = None
         if status == "failed":
-            sentence = f"Enqueued token limit reached for {job.model}."
-            errors = {"object": "list", "data": [{"code": "token_limit_exceeded", "message": sentence}]}
+            code, sentence = self.server.reason
+            errors = {"object": "list", "data": [{"code": code, "message": sentence}]}
         return {
             "id": job.id,
             "object": "batch",
@@ -170,6 +172,8 @@ class OpenAIBatchServer(OpenAIServer):
         self.jobs = Jobs(polls=polls, rates=rows)
         self.files = {}
         self.single, self.queue = single, queue
+        self.reason = ("token_limit_exceeded", "Enqueued token limit reached for this model.")
+        self.filters = None
 
     def answer(self, asked, fault):
         value, slots = super().answer(asked | {"n": 1} if self.single else asked, None if fault in ENDINGS else fault)

@@ -75,6 +75,10 @@ class Account:
         return sum(count - 1 for count in self.paid.values() if count > 1)
 
 
+class Garbled(Exception):  # noqa: N818 - it is thrown by a test, not by an error
+    """Thrown by an event: answer with a proxy's page, or with half a line."""
+
+
 class Server(ThreadingHTTPServer):
     """A provider on 127.0.0.1; a context manager that serves in a thread.
 
@@ -173,7 +177,11 @@ class Handler(BaseHTTPRequestHandler):
         """Tests are quiet."""
 
     def do_GET(self):
-        self.get()
+        try:
+            self.get()
+        except Garbled as how:
+            page = b"<html><body>Bad gateway</body></html>"
+            self.raw(200, *((page, "text/html") if str(how) == "page" else (b'{"id": "ba', "application/json")))
 
     def do_POST(self):
         self.post()

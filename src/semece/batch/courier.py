@@ -221,11 +221,11 @@ class Courier:
     async def _create(self, pile: _Pile) -> None:
         """Enter a pile into the ledger, then create its batch."""
         try:
-            newest = await self._insist(lambda: self.model.listed(None, limit=1))
+            before = await self._insist(lambda: self.model.listed(None, limit=1))
         except ModelError as error:
             self._give_up(pile.held, error)
             return
-        since = newest[0].created if newest else None
+        since = before[0].created if before else None
         entry = self._ledger.enter(pile.id, self.model.name, pile.lines, since=since, held=pile.held)
         self._tries.update(line.key for line in pile.lines)
         try:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from semece.calls import Slot
 from semece.canonical import canonical
 from semece.models import Decoding, Message, Request
-from semece.pipeline import Keys
+from semece.slots import Keys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -63,7 +63,7 @@ class Entry:
     model : str
         Spelling of the model.
     since : float or None
-        When the provider's newest batch before it was created, by the provider's clock.
+        When a batch that the provider had before it was created, by the provider's clock.
     held : tuple of float and int
         USD and tokens set aside for it.
     slots : tuple of tuple of Slot

@@ -174,7 +174,7 @@ class BatchModel(Protocol):
         ...
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
-        """List the batches created since then, newest first; all of them if None."""
+        """List the batches created since then, all of them if None; at most `limit`, the first that are told of."""
         ...
 
     def results(self, state: BatchState) -> AsyncIterator[LineResult]:

@@ -146,14 +146,15 @@ class OpenAIBatches(OpenAICompatible):
             return _described(await self._client.batches.retrieve(batch_id))
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
-        """List the batches created since then, newest first."""
+        """List the batches created since then, whatever the order in which they come."""
         found: list[BatchState] = []
         async with self._explained():
             async for batch in self._client.batches.list(limit=limit or _PAGE):
                 state = _described(batch)
-                if (since is not None and state.created < since) or len(found) == limit:
+                if len(found) == limit:
                     break
-                found.append(state)
+                if since is None or state.created >= since:
+                    found.append(state)
         return found
 
     async def results(self, state: BatchState) -> AsyncIterator[LineResult]:

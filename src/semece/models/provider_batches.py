@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from semece.errors import ModelError, TransientError
 from semece.models import Message, Request
 from semece.models.batch import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
-from semece.models.provider_errors import explain_status, named_option, sentence_of
-from semece.models.pydantic_ai import OPTIONS, UNREADABLE, open_provider
+from semece.models.provider_errors import explain_status, sentence_of
+from semece.models.provider_options import OPTIONS, named_option
+from semece.models.pydantic_ai import UNREADABLE, open_provider
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MAX_LINES = 20_000
 """Most lines of a batch: below the services' own limits, since its results are held in memory."""
 
-_PAGE = 100
+_PAGE, _LEAST = 100, 20
 
 
 def open_provider_batches(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> ProviderBatches:
@@ -207,16 +208,17 @@ class ProviderBatches:
         return True
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
-        """List the batches created since then, newest first."""
+        """List the batches created since then, whatever the order in which they come."""
         found: list[BatchState] = []
         async for state in self._listing(limit or _PAGE):
-            if (since is not None and state.created < since) or (limit is not None and len(found) >= limit):
+            if len(found) == limit:
                 break
-            found.append(state)
+            if since is None or state.created >= since:
+                found.append(state)
         return found
 
     def _listing(self, page: int) -> AsyncIterator[BatchState]:
-        """Give the provider's batches of this model, newest first, page by page."""
+        """Give the provider's batches, page by page."""
         raise NotImplementedError
 
 
@@ -250,7 +252,7 @@ class GoogleBatches(ProviderBatches):
     async def _listing(self, page: int) -> AsyncIterator[BatchState]:
         token: str | None = ""
         while token is not None:
-            answer = await self._page(page, token)
+            answer = await self._page(max(page, _LEAST), token)
             for job in answer.get("operations", ()):
                 about = job.get("metadata", {})
                 if about.get("model", "").rpartition("/")[2] == self.live.model.model_name:

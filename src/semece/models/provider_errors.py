@@ -2,51 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
 from semece.models.openai_errors import retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 LONGEST_SENTENCE = 300
-
-_WORDS = {
-    "top_p": r"top_?p\b",
-    "temperature": r"temperature\b",
-    "seed": r"seed\b",
-    "thinking": r"(thinking|reasoning|effort)",
-    "schema": r"(output_config|output_format|json_?schema|response_?(json_?)?schema|response_?mime_?type|schema)",
-}
-"""How services write the options that may be left out."""
-
-
-def named_option(sentence: str, sent: Sequence[str]) -> str | None:
-    """Find the option that a refusal names, among those that were sent.
-
-    Parameters
-    ----------
-    sentence : str
-        The service's sentence.
-    sent : sequence of str
-        Names of options, in the order in which a sentence that names several is read.
-
-    Returns
-    -------
-    str or None
-        None if it names none.
-
-    Examples
-    --------
-    >>> named_option("`temperature` and `top_p` cannot both be specified", ["top_p", "temperature"])
-    'top_p'
-    """
-    for name in sent:
-        if re.search(rf"(?<![a-z]){_WORDS[name]}", sentence, re.IGNORECASE):
-            return name
-    return None
 
 
 def clear(text: str, secrets: Iterable[str]) -> str:
@@ -103,10 +67,15 @@ def explain_status(status: int, sentence: str) -> ModelError:
     >>> explain_status(503, "overloaded").status
     'server'
     """
-    if status in {408, 409, 429} or status >= 500:
-        name = {429: "rate_limited", 408: "timeout"}.get(status, "server")
-        return TransientError(sentence, status=name)
-    return ModelError(sentence)
+    name = _status_of(status)
+    return ModelError(sentence) if name is None else TransientError(sentence, status=name)
+
+
+def _status_of(code: int) -> str | None:
+    """Name what an HTTP status means; None for one that asking again does not help."""
+    if code in {408, 429}:
+        return "timeout" if code == 408 else "rate_limited"
+    return "server" if code == 409 or code >= 500 else None
 
 
 def _classified(error: Exception) -> tuple[str | None, bool]:
@@ -126,7 +95,7 @@ def _classified(error: Exception) -> tuple[str | None, bool]:
         case theirs.ModelConnectionError():
             found = "connection", _was_sent(error)
         case theirs.ModelHTTPError():
-            found = {408: "timeout", 409: "server"}.get(error.status_code), False
+            found = _status_of(error.status_code), False
         case _:
             found = "broken_body", True
     return found

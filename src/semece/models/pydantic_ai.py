@@ -11,13 +11,14 @@ import json
 import os
 import time
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
 from semece.models.openai_compatible import is_loopback
-from semece.models.provider_errors import clear, explain, named_option, sentence_of
+from semece.models.provider_errors import clear, explain, sentence_of
+from semece.models.provider_options import OPTIONS, Dropped, named_option
 from semece.models.quiet import keep_out_of_logs, secrets_of
 
 if TYPE_CHECKING:
@@ -50,9 +51,6 @@ SERVICES: Mapping[str, Service] = {
 
 NO_KEY = "none"
 """What is sent to a server on this machine in the place of a key."""
-
-OPTIONS = ("top_p", "temperature", "seed", "thinking", "schema")
-"""Options that may be left out, in the order in which a refusal that names several is read."""
 
 _FINISHED: Mapping[str, ReplyStatus] = {
     "refusal": "refusal",
@@ -166,33 +164,6 @@ def _google(name: str, key: str, url: str | None, client: Any) -> Any:  # noqa: 
 
     once = HttpRetryOptions(attempts=1)
     return GoogleModel(name, provider=GoogleProvider(api_key=key, base_url=url, http_client=client, retry_options=once))
-
-
-@dataclass(slots=True)
-class Dropped:
-    """Options a service does not take, and what of that has not been told yet.
-
-    Parameters
-    ----------
-    names : set of str
-        From :data:`OPTIONS`.
-    news : list of str
-        One sentence for each, until it is told.
-    """
-
-    names: set[str] = field(default_factory=set)
-    news: list[str] = field(default_factory=list)
-
-    def add(self, name: str, reason: str) -> None:
-        """Leave an option out from now on."""
-        if name not in self.names:
-            self.names.add(name)
-            self.news.append(f"{name} is left out: {reason}")
-
-    def told(self) -> tuple[str, ...]:
-        """Give the news once."""
-        news, self.news = tuple(self.news), []
-        return news
 
 
 class ProviderModel:
