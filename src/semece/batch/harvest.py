@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from semece.batch.ledger import Entry
     from semece.budget import Price
     from semece.calls import Slot
-    from semece.models import Usage
+    from semece.models import Call, Usage
     from semece.models.batch import BatchModel, BatchState
     from semece.store import Store
 
@@ -122,7 +122,7 @@ class Harvester:
             return
         name, key = self._entry.call(slots[0].key), slots[0].key
         if result.call is not None:
-            self._take_call(result, slots, name)
+            self._take_call(result.call, slots, name)
             return
         self._harvest.failed += 1
         if result.error is None:
@@ -134,10 +134,7 @@ class Harvester:
         if result.cancelled:
             self._harvest.cancelled.append(key)
 
-    def _take_call(self, result: LineResult, slots: tuple[Slot, ...], name: str) -> None:
-        call = result.call
-        if call is None:
-            return
+    def _take_call(self, call: Call, slots: tuple[Slot, ...], name: str) -> None:
         cost = self._harvest.bill(call.usage, self._price)
         self._harvest.delivered += 1
         for event in call.events:
