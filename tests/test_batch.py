@@ -703,8 +703,7 @@ def test_a_prompt_that_openais_filter_stops_is_filtered_for_all_its_choices(tmp_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["page", "half"])
-@pytest.mark.parametrize("event", ["status", "results"])
+@pytest.mark.parametrize(("event", "kind"), [("status", "page"), ("results", "half")])
 def test_answers_that_cannot_be_read_are_asked_for_again(spelling, event, kind, tmp_path):
     with server_of(spelling) as server:
         server.on = {event: raising_once(Garbled(kind))}
