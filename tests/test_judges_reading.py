@@ -9,9 +9,10 @@ from scipy import constants
 
 from semece.judges.dates import read_date
 from semece.judges.numbers import read_number
+from semece.judges.phrases import core
 from semece.judges.reading import read
 from semece.judges.units import UNITS
-from semece.judges.words import fold, stem, words_of
+from semece.judges.words import fold, stem, verb, words_of
 
 TEENS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 TEENS += [start + "teen" for start in ("thir", "four", "fif", "six", "seven", "eigh", "nine")]
@@ -155,6 +156,39 @@ def test_words_keep_initials_and_negations_and_drop_footnotes():
 @pytest.mark.parametrize("word", ["bus", "glass", "species", "series", "paris", "gas", "news", "physics"])
 def test_what_is_no_plural_stays(word):
     assert stem(word) == word
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("changes", "changed"), ("live", "living"), ("stopped", "stop"), ("sung", "sing"), ("call", "called")],
+)
+def test_forms_of_a_verb_share_a_key(one, other):
+    assert verb(stem(one)) == verb(stem(other))
+
+
+def test_forms_of_the_verbs_of_the_question_do_not_inform_and_names_do():
+    question = read("What did they change it to, to live there?")
+    assert [item.text for item in core(read("They have changed it to Snickers"), question)] == ["snickers"]
+    assert [item.text for item in core(read("It is Living Daylights"), question)] == ["living", "daylights"]
+
+
+@pytest.mark.parametrize("word", ["king", "red", "spring", "bed", "thing"])
+def test_what_only_ends_like_a_verb_stays(word):
+    assert verb(word) == word
+
+
+@pytest.mark.parametrize(
+    ("text", "negated"),
+    [
+        ("not Paris", True),
+        ("No", True),
+        ("It is NOT Paris", True),
+        ("No. 5", False),
+        ("the film Gone and Not Forgotten", False),
+    ],
+)
+def test_a_negation_is_no_number_and_no_title(text, negated):
+    assert read(text).negated is negated
 
 
 def test_sentences_end_where_a_reader_ends_them():

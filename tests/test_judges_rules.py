@@ -151,6 +151,15 @@ SAME = [
     # other order, hedges
     ("Huey, Dewey and Louie", "Louie, Huey and Dewey"),
     ("probably Paris", "Paris"),
+    # what follows or stands between makes it no other thing
+    ("Texas", "Texas with 544 airports"),
+    ("HRH Prince Charles", "Prince Charles"),
+    ("Saturday Night Live", "Saturday Night Live with Dana Carvey and Mike Meyers"),
+    ("Canterbury", "Canterbury, built in 602 and rebuilt"),
+    ("Saint Petersburg", "Saint Petersburg - for a year and a day, and again"),
+    ("pollen and seeds", "seeds and pollen"),
+    ("216", "216 countries and territories"),
+    ("Montreal", "Motnreal"),
 ]
 
 DIFFERENT = [
@@ -204,6 +213,14 @@ DIFFERENT = [
     ("gold and silver", "gold"),
     ("Introverted, Sensing, Thinking, Judging", "Sensing"),
     ("Spain, followed by Italy", "Italy"),
+    ("1968 or 1969", "1968"),
+    ("Gold and silver", "silver"),
+    ("Greene, Bates, Crawford, Davis", "Greene"),
+    ("half-pint or quarter pint", "half pint"),
+    ("White & Blue", "White"),
+    ("Joaquin Phoenix and Reese Witherspoon", "Witherspoon"),
+    ("Clocks, watches, bells and timers", "Clocks"),
+    ("the liver or The Kidney", "your liver"),
     # look-alikes
     ("nitrate", "nitrite"),
     ("Nitrate", "Nitrite"),
@@ -217,6 +234,7 @@ DIFFERENT = [
     ("∞", "→"),
     ("Niger", "Nigeria"),
     ("hypertension", "hypotension"),
+    ("Methanol", "Methanal"),
 ]
 
 
@@ -230,6 +248,88 @@ def test_these_are_one_answer(one, other):
 def test_these_are_two_answers(one, other):
     assert not same(one, other)
     assert not same(other, one)
+
+
+NFL = "When did the NFL start playing in London?"
+VESTA = "Which organ is it?"
+SONG = "Who sang the song Ain't No Way to Go?"
+COLLEGE = "Where do Rory and Paris go to college?"
+SAME_ASKED = [
+    # words of the question in another form, a label of its words
+    ("2007", "The NFL started playing in London in 2007.", NFL),
+    ("1990", "Marathon became Snickers in 1990.", "When did Marathon become Snickers?"),
+    ("the liver", "Organ: Liver", VESTA),
+    # the one date or the one number that is asked for
+    ("2007", "The league first came to the city in 2007, against the Dolphins.", NFL),
+    ("They met in May 1939, in a hotel.", "It opened in May 1939 with a party.", "When did they meet?"),
+    ("3", "The Hobbit trilogy: 3", "How many films were made?"),
+    # a sentence that holds the other, whatever else it says
+    ("Tami Lynn", "The hit was first sung by Tami Lynn.", "Who sang it?"),
+    ("Remittance", 'Sending money home is an example of a "remittance" between countries.', "What is it?"),
+    ("the Panthers", "The Denver Broncos won Super Bowl 50 against the Panthers in February, at home.", "Who lost?"),
+    ("Yuzuru Hanyu", "Yuzuru Hanyu from Japan won gold at the Winter Olympics in Pyeongchang, Korea.", "Who won?"),
+    ("Yale University", "Rory and Paris attend Yale University.", COLLEGE),
+    ("seed and pollen", "Pollen and Seeds", "Which innovations of seed plants are these?"),
+    ("Sarah Hale", "The rhyme was written by Sarah Hale and published in 1830.", "Who wrote it?"),
+    # a negation in the question, in a title
+    ("Brooks & Dunn", 'The song "Ain\'t No Way to Go" is sung by Brooks & Dunn.', SONG),
+    ("Selena Gomez", 'The theme is called "Everything Is Not What It Seems" by Selena Gomez.', "Who sings the theme?"),
+]
+DIFFERENT_ASKED = [
+    ("Lyon", "not Lyon", "Which of these is not in Spain?"),
+    ("Paris", "It was in Rome that he was born. Then, after a while, Paris was his home.", "Where was he born?"),
+    ("Virginia", "In the hall, where they sang, Virginia Woolf was read.", "What is it?"),
+    ("Batman", "Batman was drawn in 1939, and Superman before.", "Who came out first, Batman or Superman?"),
+    ("2007", "The NFL started playing in London in 2005.", NFL),
+    ("23", "There are 24 episodes.", "How many episodes are there?"),
+    ("Virginia", "It was in West Virginia that they met.", "What is it?"),
+    ("Newton", "It was not by Newton.", "Who was it?"),
+    ("Tom Lee", "It was written by Ann May, Tom Lee and Bo Ray.", "Who wrote it?"),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "question"), SAME_ASKED)
+def test_these_are_one_answer_to_a_question(one, other, question):
+    assert same(one, other, question)
+    assert same(other, one, question)
+
+
+@pytest.mark.parametrize(("one", "other", "question"), DIFFERENT_ASKED)
+def test_these_are_two_answers_to_a_question(one, other, question):
+    assert not same(one, other, question)
+    assert not same(other, one, question)
+
+
+def test_sentences_about_one_name_share_a_group():
+    """Names and numbers elsewhere in a sentence keep nothing apart, a name beside the shared one does."""
+    answers = [
+        "Tami Lynn",
+        "It was sung by Tami Lynn in London.",
+        "Tami Lynn sang it for the Scepter label in America.",
+    ]
+    assert JUDGE.partition(Question("1", "Who sang it?"), answers) == [0, 0, 0]
+    answers = ["Ann Lee", "It was Ann Lee, with 130 million fans.", "With 125 million fans, it was Ann Lee."]
+    assert JUDGE.partition(Question("1", "Who was it?"), answers) == [0, 0, 0]
+    answers = ["Nixon", "It was Pat Nixon who wore it.", "It was Richard Nixon."]
+    labels = JUDGE.partition(Question("1", "Who was it?"), answers)
+    assert labels[1] != labels[2]
+
+
+def test_numbers_in_sentences_tell_apart_what_they_name():
+    answers = ["the Somme", "He died at the Somme in World War I.", "He died at the Somme in World War II."]
+    labels = JUDGE.partition(Question("1", "Where did he die?"), answers)
+    assert labels[1] != labels[2]
+
+
+def test_detail_comes_before_a_sentence_that_holds_the_name():
+    answers = ["Lee", "Ann Lee", "In the old house, as they said, Tom Lee was the one."]
+    assert JUDGE.partition(Question("1", "Who was it?"), answers) == [0, 0, 1]
+
+
+def test_a_part_of_a_list_does_not_join_the_list_through_a_third():
+    answers = ["White", "White & Blue", "White with Blue shorts and Blue socks"]
+    labels = JUDGE.partition(Question("1", "In which shirts did they play?"), answers)
+    assert labels[0] != labels[1]
 
 
 CORRECT = [
@@ -256,6 +356,8 @@ CORRECT = [
     ("the 6th century BC", ["the late 6th century BCE"], "When did Athens emerge?"),
     ("March 15, 2018", ["15 March"], "When is the day celebrated?"),
     ("Italy", ["Milan, Italy"], "Where did Hope go?"),
+    ("Orlando, Florida", ["Camping World Stadium in Orlando"], "Where is the game?"),
+    ("They are based out of Landover, Maryland.", ["FedExField in Landover, Maryland"], "Where are they based?"),
     # numbers within what the reference allows
     ("11 years", ["10-12 years"], "How long do they live?"),
     ("about 5 liters", ["5 litres"], "How much blood is in the body?"),
@@ -264,6 +366,8 @@ CORRECT = [
     ("1977 steps", ["1,977"], "How many steps are there?"),
     # names
     ("Nixon", ["Richard Nixon"], "Who was president?"),
+    ("Fleming", ["Fleming, Sir John Ambrose"], "Whose rule is it?"),
+    ("Rudyard Kipling", ["English author Rudyard Kipling"], "Who wrote it?"),
     ("Louis XV", ["Louis XV the Beloved"], "Who was king?"),
     ("Blacklight", ["Black light"], "What is another name for ultra-violet light?"),
     ("Bhimrao Ramji Ambedkar", ["B. R. Ambedkar"], "Who wrote the constitution?"),
@@ -274,6 +378,7 @@ CORRECT = [
     ("Louie, Huey and Dewey", ["Huey, Dewey and Louie"], "Who are the nephews?"),
     ("water or H2O", ["water"], "What do plants drink?"),
     ("2 or 3", ["2-3"], "How many?"),
+    ('"Live and Let Die"', ["Live and Let Die (film)"], "Which film is it?"),
     # yes and no
     ("In Florida you do not need a permit to own a gun.", ["No"], "Do you need a permit to own a gun in Florida?"),
     ("Yes, it is.", ["yes"], "Is water wet?"),
@@ -310,6 +415,8 @@ INCORRECT = [
     ("Richard", ["Richard Nixon"], "Who was president?"),
     ("Janet Jackson", ["Michael Jackson"], "Who sang it?"),
     ("West Virginia", ["Virginia"], "Which state is it?"),
+    ("Orlando", ["Camping World Stadium in Orlando"], "Which stadium is it?"),
+    ("school", ["a fight in school"], "Where is it?"),
     ("the left lung", ["the right lung"], "Which lung is larger?"),
     ("President", ["Vice President"], "Who breaks a tie?"),
     ("Yes, you do.", ["No"], "Do you need a permit?"),

@@ -261,9 +261,9 @@ def verb(word: str) -> str:
     """
     word = _irregular_verbs().get(word, word)
     for ending in ("ing", "ed"):
-        if word.endswith(ending) and len(word) >= len(ending) + 3:
-            word = word.removesuffix(ending)
-            return word[:-1] if word[-1] == word[-2] not in "ls" else word
+        start = word.removesuffix(ending)
+        if start != word and len(start) >= 3 and set(start) & set("aeiouy"):
+            return start[:-1] if start[-1] == start[-2] not in "ls" else start
     return word.removesuffix("e")
 
 
