@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "judge_eval": {"labelled", "calls", "pipeline", "judges", "models", "store", "opening", "settings", "work", *CORE},
     "panel": {"run", "work", "pipeline", "judges", "store", "opening", "settings", *CORE},
     "exporting": {"run"},
-    "doctor": {"run", "store"},
+    "doctor": {"batch", "run", "store"},
     "evaluation": {"run", "work", "settings", "store", "models", "datasets"},
     "renderers": set(),
     "tables": {"run", "renderers", *CORE},

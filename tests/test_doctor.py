@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from semece.batch.ledger import Ledger, new_id
 from semece.cli import main
 from semece.doctor import examine
 from semece.errors import StoreError
@@ -51,6 +52,13 @@ def test_a_file_that_is_being_written_is_said_with_the_warning_about_copies(tmp_
         _, lines = examine(tmp_path / "a.db")
     assert "it is being written now" in lines
     assert any("a.db-wal" in line and "together" in line for line in lines)
+
+
+def test_batches_under_way_are_said(tmp_path):
+    make(tmp_path / "a.db")
+    with Store(tmp_path / "a.db", write=True) as store:
+        Ledger(store).enter(new_id(), "fake/x", [], since=None, held=(0.0, 0))
+    assert any("batches under way at the provider: 1" in line for line in examine(tmp_path / "a.db")[1])
 
 
 def test_a_damaged_file_is_said_to_be(tmp_path):

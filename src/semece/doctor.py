@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from semece.batch.ledger import Ledger
 from semece.run import Run
 from semece.store import Store
 
@@ -47,8 +48,11 @@ def examine(path: str | Path) -> tuple[bool, list[str]]:
         lines = [f"{path} is whole", *_state(Path(path))]
         if store.meta("view") is None:
             return False, [*lines, "it holds no run yet"]
+        under_way = len(Ledger(store).open())
         with Run(store) as run:
             lines += _contents(run)
+            if under_way:
+                lines.append(f"batches under way at the provider: {under_way}; to continue waits for them")
             complete = run.complete[0] == run.complete[1]
             if not complete:
                 lines.append(f"to continue: {continuing(run, store)}")
