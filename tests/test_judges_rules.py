@@ -214,7 +214,7 @@ DIFFERENT = [
     ("Introverted, Sensing, Thinking, Judging", "Sensing"),
     ("Spain, followed by Italy", "Italy"),
     ("1968 or 1969", "1968"),
-    ("Gold and silver", "silver"),
+    ("Gold and silver", "gold"),
     ("Greene, Bates, Crawford, Davis", "Greene"),
     ("half-pint or quarter pint", "half pint"),
     ("White & Blue", "White"),
@@ -266,7 +266,11 @@ SAME_ASKED = [
     # a sentence that holds the other, whatever else it says
     ("Tami Lynn", "The hit was first sung by Tami Lynn.", "Who sang it?"),
     ("Remittance", 'Sending money home is an example of a "remittance" between countries.', "What is it?"),
-    ("the Panthers", "The Denver Broncos won Super Bowl 50 against the Panthers in February, at home.", "Who lost?"),
+    (
+        "the Panthers",
+        "After one hard game, everyone knows, the Broncos of Denver beat the Panthers again, against every forecast.",
+        "Who lost?",
+    ),
     ("Yuzuru Hanyu", "Yuzuru Hanyu from Japan won gold at the Winter Olympics in Pyeongchang, Korea.", "Who won?"),
     ("Yale University", "Rory and Paris attend Yale University.", COLLEGE),
     ("seed and pollen", "Pollen and Seeds", "Which innovations of seed plants are these?"),
@@ -315,7 +319,7 @@ def test_sentences_about_one_name_share_a_group():
     assert labels[1] != labels[2]
 
 
-def test_numbers_in_sentences_tell_apart_what_they_name():
+def test_numbers_in_names_tell_sentences_apart():
     answers = ["the Somme", "He died at the Somme in World War I.", "He died at the Somme in World War II."]
     labels = JUDGE.partition(Question("1", "Where did he die?"), answers)
     assert labels[1] != labels[2]

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 PERSON = frozenset({"who", "whom", "whose"})
 """Words that ask for a person."""
 
-RANKS = frozenset({"ordinal", "roman"})
-"""Forms of numbers that belong to names: 'Louis XV', 'the second Henry'."""
-
 PHRASE = 8
 """A string with more informing words than this is no phrase."""
 
@@ -325,7 +322,7 @@ def _is_part(one: Form, other: Form) -> bool:
 def _told(form: Form, asks: frozenset[str]) -> tuple[Quantity | Date, ...]:
     """List the values that tell strings apart: asked for a person or a place, dates and numbers in sentences do not."""
     if form.prose and asks & {*PERSON, "where"}:
-        return tuple(value for value in form.values if isinstance(value, Quantity) and value.number.form in RANKS)
+        return ()
     return tuple(value for value in form.values if not (asks & PERSON and isinstance(value, Date)))
 
 

@@ -85,9 +85,7 @@ def _unlabelled(items: tuple[Item, ...], question: Reading) -> tuple[Item, ...]:
 
 def _echoes(item: Item, question: Reading) -> bool:
     """Whether a word is in the question, or another form of the verb: 'changed' where it has 'change'."""
-    return item.key in question.keys or (
-        item.value is None and item.form.islower() and verb(item.key) in _verbs(question.keys)
-    )
+    return item.key in question.keys or (item.value is None and verb(item.key) in _verbs(question.keys))
 
 
 @lru_cache(maxsize=1024)
