@@ -76,11 +76,16 @@ def test_the_baselines_are_those_of_the_data(rows):
 
 
 def test_short_answers_of_many_systems(rows):
-    """All questions: 0.806, wrong ones called correct 0.059. Unseen ones: 0.768 and 0.067, containment 0.747."""
+    """All questions: 0.808, wrong ones called correct 0.059. Unseen ones: 0.770 and 0.067, containment 0.747.
+
+    On unseen questions 0.80 is out of reach of rules about words: 134 of the 155 right answers that are missed share no
+    word with a reference, and with all others found agreement would be 0.797. So is 0.06: 12 of the 23 wrong answers
+    called correct are a reference.
+    """
     unseen = [row for row in rows["nq301"] if odd(row)]
     assert agreement(rows["nq301"], by_rules) >= 0.80
     assert false_correct(rows["nq301"]) <= 0.06
-    assert agreement(unseen, by_rules) >= 0.765
+    assert agreement(unseen, by_rules) >= 0.768
     assert agreement(unseen, by_rules) > agreement(unseen, contains) + 0.02
     assert false_correct(unseen) <= 0.07
 
@@ -93,7 +98,7 @@ def test_short_answers_of_one_reader(rows):
 
 
 def test_long_answers(rows):
-    """Unseen questions: gpt35 0.886, chatgpt 0.849, gpt4 0.888; newbing 0.856."""
+    """Unseen questions: gpt35 0.886, chatgpt 0.851, gpt4 0.888; newbing 0.856."""
     unseen = {name: [row for row in rows[name] if odd(row)] for name in SYSTEMS}
     assert fmean(agreement(unseen[name], by_rules) for name in ("gpt35", "chatgpt", "gpt4")) >= 0.86
     assert agreement(unseen["newbing"], by_rules) >= 0.79
@@ -106,20 +111,36 @@ def test_false_correct_over_all_long_answers(rows):
     assert false_correct(unseen) <= 0.06
 
 
-@pytest.mark.parametrize(("keep", "opposite", "both"), [(lambda row: True, 0.02, 0.47), (odd, 0.03, 0.40)])
-def test_answers_are_grouped_as_people_grade_them(rows, keep, opposite, both):
-    """Pairs of answers of at most 8 words: opposite verdicts in one group, two correct ones in one group."""
+def merged(rows, most):
+    """Shares of the pairs of answers of at most so many words that share a group: opposite verdicts, both correct."""
     answers = defaultdict(dict)
-    pairs, merged = Counter(), Counter()
-    for row in rows["nq301"]:
-        if keep(row) and row["answer"].strip() and len(row["answer"].split()) <= 8:
+    pairs, joined = Counter(), Counter()
+    for row in rows:
+        if row["answer"].strip() and len(row["answer"].split()) <= most:
             answers[row["id"], row["question"]].setdefault(row["answer"], []).append(row["human_correct"])
     for (name, text), strings in answers.items():
         labels = JUDGE.partition(Question(name, text), list(strings))
         said = [(label, human) for label, humans in zip(labels, strings.values(), strict=True) for human in humans]
         for (label, human), (other_label, other_human) in combinations(said, 2):
-            kind = human + other_human
-            pairs[kind] += 1
-            merged[kind] += label == other_label
-    assert merged[1] / pairs[1] <= opposite
-    assert merged[2] / pairs[2] >= both
+            pairs[human + other_human] += 1
+            joined[human + other_human] += label == other_label
+    return joined[1] / pairs[1], joined[2] / pairs[2]
+
+
+@pytest.mark.parametrize(("keep", "opposite", "both"), [(lambda row: True, 0.02, 0.48), (odd, 0.025, 0.42)])
+def test_short_answers_are_grouped_as_people_grade_them(rows, keep, opposite, both):
+    """At most 0.04 of the opposite verdicts, reached; 0.55 of the correct pairs is out of reach: 0.483, unseen 0.427.
+
+    Many correct pairs are two right answers: unseen, 0.60 share a word at all. A year and a day of it are two answers
+    by rule; as one they would give 0.517 and 0.469, more than containment with half its errors.
+    """
+    merges = merged([row for row in rows["nq301"] if keep(row)], 8)
+    assert merges[0] <= opposite <= 0.04
+    assert merges[1] >= both
+
+
+def test_sentences_are_grouped_as_people_grade_them(rows):
+    """Answers of five systems of at most 40 words, unseen: 0.078 and 0.607; containment 0.074 and 0.390."""
+    opposite, both = merged([row for name in SYSTEMS for row in rows[name] if odd(row)], 40)
+    assert opposite <= 0.08
+    assert both >= 0.60
