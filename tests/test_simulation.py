@@ -213,7 +213,7 @@ def test_shares_of_regimes_sum_to_one_in_each_design():
 
 def test_what_was_not_asked_for_is_null_with_a_reason():
     row = simulate_study("easy", 50, 10).filter(quantity="expected").row(0, named=True)
-    assert (row["value"], row["reason"]) == (None, "not asked for (expected=True)")
+    assert (row["value"], row["reason"]) == (None, "not asked for")
 
 
 def test_a_population_of_one_class_has_no_gap_and_no_error():

@@ -211,6 +211,6 @@ def _gaps(study: Simulation, n_bins: int) -> Iterator[Row]:
 
 def _expected(study: Simulation, *, asked: bool) -> Row:
     if not asked:
-        return "gap", "expected", None, None, None, "not asked for (expected=True)"
+        return "gap", "expected", None, None, None, "not asked for"
     value = expected_gap(study.population.pmf, int(study.counts[0].sum()), n_select=study.n_select)
     return "gap", "expected", None, None, float(value.mean()), None
