@@ -74,6 +74,15 @@ def test_the_band_holds_the_central_binomial_counts():
         assert np.isnan(np.delete(high, 2)).all()
 
 
+def test_the_ends_of_the_band_are_draws_taken_outwards():
+    """Of 10 draws of 1000 questions: the third from below and from above, not the fourth."""
+    draws = np.sort((np.random.default_rng(0).random((10, 1000)) < 0.5).mean(axis=1))
+    band = consistency_band([0.5] * 1000, n_bins=1, level=0.5, n_resamples=10)
+    assert draws[2] < draws[3]
+    assert draws[6] < draws[7]
+    assert (band.low[0], band.high[0]) == (draws[2], draws[7])
+
+
 def test_the_band_of_certainty_has_no_width():
     low, high = consistency_band([1.0, 1.0, 0.0])
     assert (low[-1], high[-1], low[0], high[0]) == (1, 1, 0, 0)

@@ -305,6 +305,16 @@ def test_missing_confidences_are_dropped_or_count_as_one():
     assert verbalized(np.array([0.25, nan, 0.75])) == 0.5
 
 
+def test_single_precision_is_read_as_the_decimal_it_was_written_as():
+    single = np.array([0.7, 0.3], dtype=np.float32)
+    column = pl.Series(single)
+    assert [verbalized(single[:1]), verbalized([single[0]]), verbalized(column[:1])] == [0.7, 0.7, 0.7]
+    assert correctness(single, [0, 0, 1]) == correctness(column, [0, 0, 1]) == 0.7
+    for given_as in (single, list(single), column, single[:, None]):
+        table = estimate([[0, 0], [0, 0]], given_as, given_as)
+        assert table["verbalized"].to_list() == table["correct"].to_list() == [0.7, 0.3]
+
+
 # pairings
 
 
@@ -440,6 +450,11 @@ REFUSED = [
     (lambda: standardized_margin([0, 1], n=0), "n must be a whole number of at least 1; got 0"),
     (lambda: verbalized([0.5, 1.2]), r"confidence must lie in \[0, 1\]; got 1.2 at index 1"),
     (lambda: verbalized([0.5, 85]), r"got 85.0 at index 1 \(percentages\? divide by 100\)"),
+    (lambda: verbalized([0.5, 100]), r"got 100.0 at index 1 \(percentages\? divide by 100\)"),
+    (lambda: verbalized([0.5, 101]), r"got 101.0 at index 1$"),
+    (lambda: verbalized(None), "confidence must be a sequence of numbers; got None"),
+    (lambda: verbalized(0.5), "confidence must be a sequence of numbers; got 0.5"),
+    (lambda: correctness(1, [0, 0, 1]), "correct must be a sequence of numbers; got 1"),
     (lambda: verbalized([-0.1]), r"confidence must lie in \[0, 1\]; got -0.1 at index 0$"),
     (lambda: verbalized([math.inf]), r"confidence must lie in \[0, 1\]; got inf at index 0"),
     (lambda: verbalized(["0.5"]), "confidence must be a number or None; got '0.5' at index 0"),

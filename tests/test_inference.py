@@ -140,6 +140,22 @@ def test_the_lower_end_and_the_debiased_value_solve_their_equations():
     assert np.mean(at_middle < total) == pytest.approx(0.5, abs=0.02)
 
 
+def test_half_of_the_draws_around_the_debiased_value_are_below_the_error():
+    """Residuals of about their noise, so that the value lies well between 0 and the error."""
+    c, a = [0.9] * 40 + [0.5] * 40 + [0.2] * 40, [1] * 33 + [0] * 7 + [1] * 26 + [0] * 14 + [1] * 11 + [0] * 29
+    r, covariance = moments(c, a)
+    total, value = np.abs(r).sum(), debiased_ece(c, a)
+    assert 0.2 * total < value < 0.95 * total
+    noise = np.random.default_rng(5).multivariate_normal(r * 0, covariance, 400_000)
+    assert np.mean(np.abs(value / total * r + noise).sum(axis=1) < total) == pytest.approx(0.5, abs=0.012)
+
+
+def test_bins_without_rows_cost_nothing():
+    c, a = [0.5, 0.9, 0.5], [1, 0, 0]
+    assert ece_interval(c, a, n_bins=10**6) == pytest.approx(ece_interval(c, a))
+    assert debiased_ece(c, a, n_bins=10**6) == pytest.approx(debiased_ece(c, a))
+
+
 def test_a_higher_level_makes_a_wider_interval():
     c, a = [0.9] * 50 + [0.2] * 50, [1] * 25 + [0] * 25 + [1] * 20 + [0] * 30
     ends = [ece_interval(c, a, level=level)[1:] for level in (0.5, 0.9, 0.99)]
@@ -273,3 +289,15 @@ def test_intervals_hold_and_the_bias_is_less(pool, population, size):
             assert debiased.mean() - truth <= (value.mean() - truth) / 2 + slack
         else:
             assert abs(debiased.mean() - truth) <= 0.006 + slack
+
+
+@pytest.mark.slow
+def test_the_bias_is_less_with_few_questions_of_an_over_confident_model(pool):
+    """24 questions; 400 replications, 4 standard errors."""
+    accuracy, rng, found = pool[0] ** 2, np.random.default_rng(24), []
+    for _ in range(400):
+        index = rng.integers(0, len(accuracy), 24)
+        rows = pool[0][index], rng.random(24) < accuracy[index]
+        found.append([ece(*rows), debiased_ece(*rows)])
+    plug_in, debiased = np.array(found).T - ece(pool[0], accuracy)
+    assert abs(debiased.mean()) <= plug_in.mean() / 2 + 4 * debiased.std() / 20

@@ -32,9 +32,13 @@ BAD_CONFIDENCE = [
     ([-3.0, 85.0], r"got -3\.0 at index 0$"),
     ([], r"confidence must not be empty"),
     ([[0.5, 0.5]], r"confidence must be one-dimensional; got shape \(1, 2\)"),
-    ([0.5, None], r"confidence must be numbers; got None in an array of type object"),
-    (["0.5", "1"], r"confidence must be numbers; got '0\.5' in an array of type <U3"),
-    ([0.5 + 1j, 0.5], r"confidence must be numbers; got \(0\.5\+1j\)"),
+    ([0.5, None], r"confidence must be numbers; got None at index 1 \(filter out rows without a number first"),
+    (["0.5", "1"], r"confidence must be numbers; got '0\.5' at index 0$"),
+    (np.array([0.5, "x"], object), r"confidence must be numbers; got 'x' at index 1$"),
+    ([0.5 + 1j, 0.5], r"confidence must be numbers; got \(0\.5\+1j\) at index 0$"),
+    ([0.5, [0.5]], r"confidence must be one-dimensional; got a nest of unequal lengths"),
+    ([0.0, 100.0], r"got 100\.0 at index 1 \(percentages\? divide by 100\)$"),
+    ([0.0, 101.0], r"got 101\.0 at index 1$"),
     ([0.5], r"confidence and correct must have the same length; got 1 and 2"),
 ]
 
@@ -151,6 +155,30 @@ def test_booleans_integers_and_short_floats_are_numbers():
 def test_a_shorter_float_falls_in_the_bin_of_the_number_it_was_written_as(kind):
     grid = np.arange(51) / 50
     assert bin_index(grid.astype(kind)).tolist() == [min(k * 10 // 50, 9) for k in range(51)]
+
+
+def test_numbers_in_an_array_of_objects_are_numbers():
+    assert ece(np.array([0.5, np.float32(0.7)], object), [1, 1]) == ece([0.5, 0.7], [1, 1])
+
+
+@pytest.mark.parametrize("level", ["a", None, [0.5]])
+def test_a_level_that_is_no_number_is_refused(level):
+    with pytest.raises(ValueError, match="level must lie strictly between 0 and 1; got "):
+        ece_interval([0.5, 0.5], [1, 0], level=level)
+
+
+@pytest.mark.parametrize(
+    "weighted", [ece_interval, debiased_ece, lambda c, a, weights: accuracy_interval(a, weights=weights)]
+)
+def test_weights_that_say_how_many_rows_there_are_must_be_whole(weighted):
+    message = r"weights must be whole numbers here, how often a row occurs; got 0\.25 at index 1$"
+    with pytest.raises(ValueError, match=message):
+        weighted([0.5, 0.5, 0.5], [1, 0, 1], weights=[2, 0.25, 0.75])
+
+
+def test_a_truth_value_is_no_number_of_bins():
+    with pytest.raises(ValueError, match="n_bins must be a whole number of at least 1; got True"):
+        ece([0.5], [1], n_bins=True)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=2, max_size=20))

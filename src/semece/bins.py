@@ -60,6 +60,11 @@ class Bins(NamedTuple):
         """Sum ``values``, one per row, in each bin; shape (L,)."""
         return sums(self.place + 1, values, len(self.low) + 1)[1:]
 
+    def occupied(self) -> Bins:
+        """Leave out the bins without rows."""
+        kept, place = np.unique(np.append(self.place, OUTSIDE), return_inverse=True)
+        return Bins(place[:-1] - 1, self.low[kept[1:]], self.high[kept[1:]])
+
 
 def bin_index(confidence: ArrayLike, *, n_bins: int = 10, closed: Closed = "left") -> NDArray[np.intp]:
     """Find the equal-width bin of each confidence.

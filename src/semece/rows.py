@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 DECIMALS = {np.dtype(np.float16): 3, np.dtype(np.float32): 7}
 """Decimals that a shorter float can hold in [0, 1]: single precision 0.7 is read as 0.7, not as 0.69999999."""
+NUMBERS = (int, float, np.integer, np.floating, np.bool_)
+"""Types of a single real number."""
+MISSING_HINT = " (filter out rows without a number first: keep status == 'complete')"
+PERCENT_HINT = " (percentages? divide by 100)"
 
 
 class Rows(NamedTuple):
@@ -43,6 +47,7 @@ def check_rows(
     weights: ArrayLike | None = None,
     ids: ArrayLike | None = None,
     binary: bool = False,
+    whole: bool = False,
 ) -> Rows:
     """Check confidence and correctness, weights and question ids.
 
@@ -56,6 +61,8 @@ def check_rows(
         Numbers or strings that name questions.
     binary : bool
         Whether ``correct`` may only hold 0 and 1.
+    whole : bool
+        Whether ``weights`` must be whole numbers, because they say how many rows there are.
 
     Returns
     -------
@@ -78,6 +85,8 @@ def check_rows(
     if weights is None:
         return Rows(c, a, np.ones(len(c)), questions)
     w = check_weights(weights, len(c))
+    if whole:
+        _refuse("weights must be whole numbers here, how often a row occurs", w, w != np.round(w))
     kept = w > 0
     return Rows(c[kept], a[kept], w[kept], None if questions is None else _numbered(questions[kept]))
 
@@ -96,14 +105,18 @@ def check_unit(name: str, values: ArrayLike) -> NDArray[np.float64]:
     outside = (array < 0) | (array > 1)
     hint = ""
     if outside.any() and array.min() >= 0 and 2 <= array.max() <= 100:
-        hint = " (percentages? divide by 100)"
+        hint = PERCENT_HINT
     _refuse(f"{name} must lie in [0, 1]", array, outside, hint)
     return array
 
 
 def check_finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Check a non-empty one-dimensional array of finite numbers."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # numpy's word for a ragged nest
+        msg = f"{name} must be one-dimensional; got a nest of unequal lengths"
+        raise ValueError(msg) from None
     if array.ndim != 1:
         msg = f"{name} must be one-dimensional; got shape {array.shape}"
         raise ValueError(msg)
@@ -111,12 +124,37 @@ def check_finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
         msg = f"{name} must not be empty"
         raise ValueError(msg)
     if array.dtype.kind not in "biuf":
-        msg = f"{name} must be numbers; got {_first_odd(array)!r} in an array of type {array.dtype}"
+        array = np.array([check_number(name, item, at) for at, item in enumerate(array.tolist())], dtype=np.float64)
+    array = as_decimals(array)
+    bad = ~np.isfinite(array)
+    _refuse(f"{name} must be finite", array, bad, MISSING_HINT if bad.any() and np.isnan(array[bad][0]) else "")
+    return array
+
+
+def check_number(name: str, item: object, at: int) -> float:
+    """Read the number at an index of a sequence."""
+    if not isinstance(item, NUMBERS):
+        msg = f"{name} must be numbers; got {item!r} at index {at}{MISSING_HINT if item is None else ''}"
         raise ValueError(msg)
+    return decimal(item)
+
+
+def as_decimals(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Convert real numbers to double precision, shorter floats as the decimals they were written as.
+
+    Examples
+    --------
+    >>> as_decimals(np.array([0.7], dtype=np.float32)).tolist()
+    [0.7]
+    """
+    values = array.astype(np.float64)
     decimals = DECIMALS.get(array.dtype)
-    array = array.astype(np.float64)
-    _refuse(f"{name} must be finite", array, ~np.isfinite(array))
-    return array if decimals is None else np.round(array, decimals)
+    return values if decimals is None else np.round(values, decimals)
+
+
+def decimal(number: object) -> float:
+    """Convert one real number as :func:`as_decimals` does."""
+    return float(as_decimals(np.asarray(number)))
 
 
 def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
@@ -154,16 +192,26 @@ def check_same_length(name: str, first: NDArray[Any], other: str, second: NDArra
 
 def check_level(level: float) -> float:
     """Check the level of an interval: inside (0, 1)."""
-    if not 0 < level < 1:
-        msg = f"level must lie strictly between 0 and 1; got {level}"
+    if not isinstance(level, NUMBERS) or not 0 < level < 1:
+        got = level if isinstance(level, NUMBERS) else repr(level)
+        msg = f"level must lie strictly between 0 and 1; got {got}"
         raise ValueError(msg)
     return float(level)
+
+
+def check_rng(rng: int | np.random.Generator) -> np.random.Generator:
+    """Make a generator of a seed; a generator is used as it is."""
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError):
+        msg = f"rng must be a whole number of at least 0 or a numpy Generator; got {rng!r}"
+        raise ValueError(msg) from None
 
 
 def check_count(name: str, value: int, *, least: int = 1) -> int:
     """Check a whole number of at least ``least``."""
     try:
-        number = operator.index(value)
+        number = least - 1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
         number = least - 1
     if number < least:
@@ -195,8 +243,3 @@ def _refuse(rule: str, values: NDArray[np.float64], bad: NDArray[np.bool_], hint
         at = int(np.argmax(bad))
         msg = f"{rule}; got {float(values[at])} at index {at}{hint}"
         raise ValueError(msg)
-
-
-def _first_odd(array: NDArray[Any]) -> object:
-    """Return the first element that is not a real number."""
-    return next((item for item in array.tolist() if not isinstance(item, (int, float))), array[0])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from semece.rows import check_choice
+from semece.rows import NUMBERS, PERCENT_HINT, as_decimals, check_choice, decimal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +63,11 @@ def numbers(values: Sequence[float | None] | NDArray[np.generic], name: str) -> 
     >>> numbers([1, None], "correct").tolist()
     [1.0, nan]
     """
-    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
-        array = values.astype(np.float64)
+    given = column(values)
+    if given is not None:
+        array = as_decimals(given)
+    elif isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ValueError(f"{name} must be a sequence of numbers; got {values!r}")
     else:
         array = np.array([_number(value, index, name) for index, value in enumerate(values)], dtype=np.float64)
     if array.ndim != 1:
@@ -72,15 +75,29 @@ def numbers(values: Sequence[float | None] | NDArray[np.generic], name: str) -> 
     bad = ~np.isnan(array) & ~((array >= 0) & (array <= 1))
     if bad.any():
         index = int(bad.argmax())
-        hint = " (percentages? divide by 100)" if 1 < array[index] <= 100 else ""
+        hint = PERCENT_HINT if 1 < array[index] <= 100 else ""
         raise ValueError(f"{name} must lie in [0, 1]; got {array[index]} at index {index}{hint}")
     return array
+
+
+def column(values: object) -> NDArray[np.generic] | None:
+    """Read an array or a column of a table, of any number of dimensions, as numbers; None if it is anything else.
+
+    Examples
+    --------
+    >>> column([0.5]) is None, column(np.array([0.5]))
+    (True, array([0.5]))
+    """
+    if not hasattr(values, "__array__") or not hasattr(values, "dtype"):
+        return None
+    array = np.asarray(values)
+    return array if array.dtype.kind in "biuf" else None
 
 
 def _number(value: object, index: int, name: str) -> float:
     """Read one number; None is nan."""
     if value is None:
         return np.nan
-    if not isinstance(value, int | float | np.number | np.bool_):
+    if not isinstance(value, NUMBERS):
         raise ValueError(f"{name} must be a number or None; got {value!r} at index {index}")
-    return float(value)
+    return decimal(value)

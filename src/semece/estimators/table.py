@@ -117,8 +117,9 @@ def _grades(counts: Counts, correct: Sequence[Any] | Floats | None) -> Grades:
     grades = Grades(np.full(n, np.nan), np.full(len(counts.values), np.nan), np.zeros(n, dtype=bool))
     if correct is None:
         return grades
-    if isinstance(correct, np.ndarray) and correct.dtype != object and correct.ndim == 1:
-        return grades._replace(questions=stated.numbers(correct, "correct"))
+    column = stated.column(correct)
+    if column is not None and column.ndim == 1:
+        return grades._replace(questions=stated.numbers(column, "correct"))
     single: list[float | None] = [None] * n
     for q, entry in enumerate(correct):
         if entry is None or np.ndim(entry) == 0:
@@ -176,8 +177,9 @@ def _means(verbalized: Sequence[Any] | Floats | None, missing: Missing, n: int) 
     """Mean stated confidence of each question."""
     if verbalized is None:
         return np.full(n, np.nan)
-    if isinstance(verbalized, np.ndarray) and verbalized.dtype != object and verbalized.ndim == 1:
-        return stated.numbers(verbalized, "confidence")
+    column = stated.column(verbalized)
+    if column is not None and column.ndim == 1:
+        return stated.numbers(column, "confidence")
     means: list[float | None] = []
     for q, entry in enumerate(verbalized):
         name = f"confidence of question {q}"
