@@ -61,6 +61,12 @@ def test_the_smooth_error_lies_between_the_mean_gap_and_the_mean_distance(rows):
     assert abs((k / 20 - a).mean()) - 1e-3 <= value <= np.abs(k / 20 - a).mean() + 1e-3
 
 
+@pytest.mark.parametrize("n", [1, 3, 7, 10, 30])
+def test_the_smooth_error_is_at_most_one(n):
+    assert smooth_ece([1.0] * n, [0] * n) == pytest.approx(1.0, abs=1e-9)
+    assert smooth_ece([1.0] * n, [0] * n) <= 1.0
+
+
 def test_many_distinct_confidences_fit_in_memory():
     rng = np.random.default_rng(0)
     confidence = rng.random(100_000)

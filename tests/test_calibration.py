@@ -141,6 +141,13 @@ def test_small_bins_can_be_kept_out_of_the_worst_gap_and_the_root_mean_square():
     assert np.isnan(rms_ce(confidence, correct, min_count=11))
 
 
+@pytest.mark.parametrize("metric", [mce, rms_ce])
+@pytest.mark.parametrize("min_count", [float("nan"), -1, "2"])
+def test_a_least_count_is_a_number_of_at_least_0(metric, min_count):
+    with pytest.raises(ValueError, match=f"min_count must be a number of at least 0; got {min_count!r}"):
+        metric([0.5, 0.5], [1, 0], min_count=min_count)
+
+
 def test_the_debiased_root_mean_square_is_zero_where_sampling_explains_the_gap():
     assert debiased_rms_ce([0.5] * 10, [1] * 6 + [0] * 4) == 0.0
     assert debiased_rms_ce([0.9] * 10, [1] * 6 + [0] * 4) == pytest.approx((0.09 - 0.24 / 9) ** 0.5)

@@ -322,17 +322,26 @@ def test_counts_add_up(rows):
     ("call", "message"),
     [
         (lambda: Counts(np.array([1, -1]), np.array([0, 2])), "counts must be >= 0; got -1 at index 1"),
-        (lambda: Counts(np.array([1.0]), np.array([0, 1])), "counts must be .* dtype float64"),
+        (
+            lambda: Counts(np.array([1.0]), np.array([0, 1])),
+            r"counts must be .* got 1\.0 at index 0, dtype float64: convert to int first",
+        ),
         (lambda: Counts(np.array([1, 2]), np.array([0, 1])), "offsets must rise from 0 to the number of counts"),
         (lambda: Counts(np.array([1, 2]), np.array([1, 2])), "offsets must rise from 0 to the number of counts"),
         (lambda: Counts(np.array([1, 2]), np.array([0, 2, 1, 2])), "offsets must rise from 0 to the number of counts"),
         (lambda: Counts(np.array([], dtype=int), np.array([], dtype=int)), "offsets must rise"),
         (lambda: Counts.from_labels([[0], [0, -2]]), "labels of question 1 must be >= 0; got -2 at index 1"),
         (lambda: Counts.from_labels([[0], [-2, 0]]), "labels of question 1 must be >= 0; got -2 at index 0"),
-        (lambda: Counts.from_labels([[0], [0.5]]), "labels of question 1 must be .* dtype float64"),
-        (lambda: Counts.from_labels([[0], ["a"]]), "labels of question 1 must be .* dtype <U1"),
+        (lambda: Counts.from_labels([[0], [0.5]]), r"labels of question 1 must be .* got 0\.5 at index 0$"),
+        (lambda: Counts.from_labels([[0], ["a"]]), "labels of question 1 must be .* got 'a' at index 0$"),
         (lambda: Counts.from_labels([[0], [[0, 1], [0]]]), "labels of question 1 must be .* dtype object"),
-        (lambda: Counts.from_labels([[0], [None]]), "labels of question 1 must be .* dtype object"),
+        (lambda: Counts.from_labels([[0], [0, None]]), "labels of question 1 must be .* got None at index 1$"),
+        (
+            lambda: Counts.from_labels([[2**70]]),
+            "labels of question 0 must be .* got 1180591620717411303424 at index 0$",
+        ),
+        (lambda: Counts.from_labels({"a": [0, 0]}), "labels must be a sequence of label sequences; got dict"),
+        (lambda: Counts.from_labels(5), "labels must be a sequence of label sequences; got int"),
         (lambda: Counts.from_labels([0, 1]), r"labels of question 0 must be .* shape \(\)"),
         (
             lambda: Counts.from_labels([[0, 10**6]]),
@@ -342,7 +351,7 @@ def test_counts_add_up(rows):
             lambda: Counts.from_labels(np.array([[0, 1], [1, -3]])),
             "labels of question 1 must be >= 0; got -3 at index 1",
         ),
-        (lambda: Counts.from_counts([[1], [float("nan")]]), "counts of question 1 must be .* dtype float64"),
+        (lambda: Counts.from_counts([[1], [float("nan")]]), "counts of question 1 must be .* got nan at index 0$"),
     ],
 )
 def test_wrong_counts_are_refused_with_their_place(call, message):

@@ -79,6 +79,13 @@ def test_scores_are_confidences(labels):
     assert 0 <= semantic_entropy(labels) <= math.log(len(set(labels))) + 1e-12
 
 
+def test_no_questions_have_no_scores():
+    nothing = Counts.from_counts([])
+    for score in (semantic_entropy, held_out_entropy, exp_entropy):
+        assert score(counts=nothing).shape == (0,)
+    assert entropy_agreement(counts=nothing).value.shape == (0,)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from semece.adaptive import ece_sweep, smooth_ece
 from semece.bins import bin_index
-from semece.bootstrap import paired_bootstrap
 from semece.calibration import debiased_rms_ce, ece, mce, reliability_table, rms_ce
 from semece.consistency import calibration_test, consistency_band
 from semece.exclusions import accuracy_bounds, ece_bounds
@@ -20,7 +19,7 @@ WEIGHTED = (
     ece, mce, rms_ce, debiased_rms_ce, reliability_table, ece_sweep, smooth_ece, ece_interval, debiased_ece,
     brier, brier_decomposition, log_loss, auroc, average_precision, risk_coverage, aurc, eaurc,
 )  # fmt: skip
-ROWS = (*WEIGHTED, calibration_test, lambda c, a: paired_bootstrap(c, c, a), lambda c, a: ece_bounds(c, a, [0.5]))
+ROWS = (*WEIGHTED, calibration_test, lambda c, a: ece_bounds(c, a, [0.5]))
 BINNED = (ece, mce, rms_ce, debiased_rms_ce, reliability_table, ece_interval, debiased_ece, calibration_test)
 
 BAD_CONFIDENCE = [
@@ -174,6 +173,13 @@ def test_weights_that_say_how_many_rows_there_are_must_be_whole(weighted):
     message = r"weights must be whole numbers here, how often a row occurs; got 0\.25 at index 1$"
     with pytest.raises(ValueError, match=message):
         weighted([0.5, 0.5, 0.5], [1, 0, 1], weights=[2, 0.25, 0.75])
+
+
+@pytest.mark.parametrize("rng", ["x", -1, 0.5])
+@pytest.mark.parametrize("drawing", [ece_interval, debiased_ece, calibration_test])
+def test_a_seed_that_is_none_is_refused(drawing, rng):
+    with pytest.raises(ValueError, match="rng must be a whole number of at least 0 or a numpy Generator; got "):
+        drawing([0.5, 0.7], [1, 0], rng=rng)
 
 
 def test_a_truth_value_is_no_number_of_bins():

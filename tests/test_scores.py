@@ -94,7 +94,12 @@ def test_jeffreys_smoothing_takes_the_number_of_answers():
         ({"smoothing": "laplace"}, "smoothing must be one of 'jeffreys'; got 'laplace'"),
         ({"smoothing": "jeffreys"}, "smoothing 'jeffreys' needs n_responses"),
         ({"smoothing": "jeffreys", "n_responses": [5, 0]}, r"n_responses must be at least 1; got 0\.0 at index 1"),
-        ({"smoothing": "jeffreys", "n_responses": [5]}, "confidence and n_responses must have the same length"),
+        (
+            {"smoothing": "jeffreys", "n_responses": [5]},
+            "n_responses must be one number or have one value per row; got 1 for 2",
+        ),
+        ({"n_responses": 5}, "n_responses has no effect without smoothing='jeffreys'"),
+        ({"clip": 0.1, "n_responses": 5}, "n_responses has no effect without smoothing='jeffreys'"),
     ],
 )
 def test_a_bad_policy_is_refused(options, message):

@@ -113,8 +113,8 @@ def smooth_ece(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike 
         spectrum = _spectrum(values, mass, int(np.ceil(SPECTRUM_END / (np.pi * width))))
         least = _smoothed(width, spectrum)
         if least >= width:
-            return float(brentq(_above_width, width, 2.0, args=(spectrum,), xtol=1e-12))
-    return least
+            return min(float(brentq(_above_width, width, 2.0, args=(spectrum,), xtol=1e-12)), 1.0)
+    return min(least, 1.0)
 
 
 def _spectrum(values: NDArray[np.float64], mass: NDArray[np.float64], n: int) -> NDArray[np.float64]:

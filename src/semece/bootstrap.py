@@ -12,7 +12,18 @@ import numpy as np
 
 from semece.bins import width_bins
 from semece.inference import Interval, rejects_calibration, residual_moments
-from semece.rows import Rows, check_count, check_level, check_rows, check_unit, sums
+from semece.rows import (
+    Rows,
+    check_correct,
+    check_count,
+    check_level,
+    check_responses,
+    check_rng,
+    check_rows,
+    check_same_length,
+    check_unit,
+    sums,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -106,14 +117,15 @@ def is_low_margin(margin: ArrayLike, n_responses: ArrayLike) -> NDArray[np.bool_
     Raises
     ------
     ValueError
-        For a margin outside [0, 1].
+        For a margin outside [0, 1], fewer than one response, and unequal lengths.
 
     Examples
     --------
     >>> is_low_margin([0.0, 0.2, 0.5], 25)
     array([ True, False, False])
     """
-    return np.asarray(check_unit("margin", margin) < 1 / np.sqrt(n_responses) - 1e-9)
+    delta = check_unit("margin", margin)
+    return np.asarray(delta < 1 / np.sqrt(check_responses(n_responses, len(delta))) - 1e-9)
 
 
 def paired_bootstrap(
@@ -168,14 +180,13 @@ def paired_bootstrap(
     >>> round(result.overall.mean_difference.low, 12), result.overall.note
     (0.1, '')
     """
-    n_resamples, level = check_count("n_resamples", resampling.n_resamples), check_level(resampling.level)
-    rows = check_rows(first, correct, ids=ids)
-    pair = _Pair(rows, rows._replace(confidence=check_rows(second, correct).confidence), _mask(low_margin, rows))
+    n_resamples, level, generator = check_resampling(resampling)
+    pair = _pair(first, second, correct, low_margin=low_margin, ids=ids)
+    rows = pair.first
     units = _units(pair, n_bins, closed)
     if len(units.drawn) < 2:
         msg = f"at least 2 questions are needed to resample; got {len(units.drawn)}"
         raise ValueError(msg)
-    generator = np.random.default_rng(resampling.rng)
     estimate = _statistics(units.multiplicity @ units.features, n_bins)
     replicates = _statistics(_resampled(units, n_resamples, generator), n_bins)
     ends = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0)
@@ -190,12 +201,40 @@ def paired_bootstrap(
     return PairedBootstrap(overall, difference(pair.low, intervals[2:]) if enough else None)
 
 
+def check_resampling(resampling: Resampling) -> tuple[int, float, np.random.Generator]:
+    """Check how to resample: the number of replicates, the level, and a generator."""
+    if not isinstance(resampling, Resampling):
+        msg = f"resampling must be a Resampling(n_resamples, level, rng); got {resampling!r}"
+        raise ValueError(msg)
+    return (
+        check_count("n_resamples", resampling.n_resamples),
+        check_level(resampling.level),
+        check_rng(resampling.rng),
+    )
+
+
 class _Pair(NamedTuple):
     """Two confidences on the same rows, and which rows have a low margin."""
 
     first: Rows
     second: Rows
     low: NDArray[np.bool_]
+
+
+def _pair(
+    first: ArrayLike,
+    second: ArrayLike,
+    correct: ArrayLike,
+    *,
+    low_margin: ArrayLike | None,
+    ids: ArrayLike | None,
+) -> _Pair:
+    """Check two confidences of the same answers."""
+    one, other, right = check_unit("first", first), check_unit("second", second), check_correct(correct)
+    check_same_length("first", one, "correct", right)
+    check_same_length("second", other, "correct", right)
+    rows = check_rows(one, right, ids=ids)
+    return _Pair(rows, rows._replace(confidence=other), _mask(low_margin, rows))
 
 
 class _Units(NamedTuple):
@@ -226,6 +265,7 @@ def _mask(low_margin: ArrayLike | None, rows: Rows) -> NDArray[np.bool_]:
 def _units(pair: _Pair, n_bins: int, closed: Closed) -> _Units:
     """Make units of questions: of equal rows if every row is a question, else of the rows of an id."""
     ids = pair.first.ids
+    # without ids a question is its row: sorted, the draws do not depend on the order of rows
     drawn, kept = _cells(pair) if ids is None else (ids, np.arange(len(ids)))
     unit, low = drawn[kept], pair.low[kept].astype(np.intp)
     n_units, n_columns = int(drawn.max()) + 1, 4 * n_bins + 4
@@ -240,8 +280,7 @@ def _units(pair: _Pair, n_bins: int, closed: Closed) -> _Units:
         add((2 * place + low) * n_bins + np.maximum(bins.place, 0), residual)
     add(4 * n_bins + low, (pair.first.confidence - pair.second.confidence)[kept])
     add(4 * n_bins + 2 + low, np.ones(len(kept)))
-    if ids is not None:
-        drawn = np.arange(n_units)
+    drawn = np.sort(drawn) if ids is None else np.arange(n_units)
     return _Units(features.reshape(n_units, n_columns), np.bincount(drawn).astype(np.float64), drawn)
 
 

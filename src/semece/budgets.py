@@ -73,6 +73,8 @@ def budget_curve(
     ([0.75, 0.75], [0.5, 0.5])
     """
     checked = questions(labels, counts)
+    if not hasattr(budgets, "__iter__"):
+        raise ValueError(f"budgets must be a sequence of whole numbers; got {budgets!r}")
     sizes = np.array([check_count("budgets", n) for n in budgets], dtype=np.int64)
     if len(sizes) == 0:
         raise ValueError("budgets must not be empty")

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from semece.bins import make_bins
-from semece.rows import check_choice, check_level, check_rows
+from semece.rows import NUMBERS, check_choice, check_level, check_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -324,6 +324,9 @@ def bin_residuals(rows: Rows, bins: Bins) -> NDArray[np.float64]:
 
 def _gaps(rows: Rows, bins: Bins, min_count: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weight and gap of each bin that has some weight and at least ``min_count``."""
+    if not isinstance(min_count, NUMBERS) or not min_count >= 0:
+        msg = f"min_count must be a number of at least 0; got {min_count!r}"
+        raise ValueError(msg)
     weight = bins.total(rows.weights)
     kept = (weight > 0) & (weight >= min_count)
     gap = bins.total(rows.weights * (rows.confidence - rows.correct))

@@ -12,7 +12,7 @@ import numpy as np
 
 from semece.bins import width_bins
 from semece.calibration import bin_residuals
-from semece.rows import check_count, check_level, check_rows
+from semece.rows import check_count, check_level, check_rng, check_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -189,7 +189,7 @@ def _null_right(
     starts = np.searchsorted(bins.place[order], _occupied(bins))
     confidence = rows.confidence[order]
     n_questions = len(confidence) if rows.ids is None else int(rows.ids.max()) + 1
-    generator = np.random.default_rng(rng)
+    generator = check_rng(rng)
     chunk = max(1, CHUNK // max(n_questions, len(confidence)))
     for done in range(0, n_resamples, chunk):
         uniform = generator.random((min(chunk, n_resamples - done), n_questions))

@@ -232,7 +232,7 @@ def _block_entropy(counts: Counts, sizes: NDArray[np.int64], correction: Correct
     _check(correction)
     keys = np.column_stack([counts.values, counts.responses[counts.question], sizes[counts.question]])
     distinct, place = np.unique(keys, axis=0, return_inverse=True)
-    terms = np.array([_term(*key) for key in distinct.tolist()])[place.ravel()]
+    terms = np.array([_term(*key) for key in distinct.tolist()]).reshape(-1, 2)[place.ravel()]
     entropy, seen = per_question(np.add, terms, counts.offsets).T
     return np.asarray(entropy if correction is None else entropy + (seen - 1) / (2 * sizes))
 

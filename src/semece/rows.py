@@ -220,6 +220,16 @@ def check_count(name: str, value: int, *, least: int = 1) -> int:
     return number
 
 
+def check_responses(n_responses: ArrayLike, n: int) -> NDArray[np.float64]:
+    """Check numbers of responses, at least 1: one for each of n rows, or one for all."""
+    array = check_finite("n_responses", np.full(n, n_responses) if np.ndim(n_responses) == 0 else n_responses)
+    _refuse("n_responses must be at least 1", array, array < 1)
+    if len(array) != n:
+        msg = f"n_responses must be one number or have one value per row; got {len(array)} for {n} rows"
+        raise ValueError(msg)
+    return array
+
+
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not one of ``choices``."""
     if value not in choices:

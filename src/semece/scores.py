@@ -12,7 +12,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
 from semece.bins import distinct
-from semece.rows import check_choice, check_finite, check_rows, check_same_length, sums
+from semece.rows import check_choice, check_responses, check_rows, check_unit, sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -186,7 +186,7 @@ def log_loss(
     Raises
     ------
     ValueError
-        As in :func:`brier`; for a bad ``clip``, two policies at once, or smoothing without ``n_responses``.
+        As in :func:`brier`; for a bad ``clip``, two policies at once, smoothing without ``n_responses`` or the reverse.
 
     Examples
     --------
@@ -198,6 +198,9 @@ def log_loss(
     if clip is not None and smoothing is not None:
         msg = "choose one policy at 0 and 1: clip or smoothing"
         raise ValueError(msg)
+    if n_responses is not None and smoothing is None:
+        msg = "n_responses has no effect without smoothing='jeffreys'; leave it out, or choose that"
+        raise ValueError(msg)
     rows = check_rows(confidence, correct, weights=weights)
     c, a = rows.confidence, rows.correct
     infinite = ((c == 0) & (a > 0)) | ((c == 1) & (a < 1))
@@ -205,7 +208,7 @@ def log_loss(
         rows = rows._replace(confidence=np.clip(c, _checked_clip(clip), 1 - clip))
     elif smoothing is not None:
         check_choice("smoothing", smoothing, ("jeffreys",))
-        rows = check_rows(_jeffreys(confidence, n_responses), correct, weights=weights)
+        rows = check_rows(_jeffreys(check_unit("confidence", confidence), n_responses), correct, weights=weights)
     c = rows.confidence
     with np.errstate(divide="ignore"):
         loss = -(xlogy(a, c) + xlogy(1 - a, 1 - c))
@@ -225,18 +228,12 @@ def _checked_clip(clip: float) -> float:
     return clip
 
 
-def _jeffreys(confidence: ArrayLike, n_responses: ArrayLike | None) -> NDArray[np.float64]:
+def _jeffreys(confidence: NDArray[np.float64], n_responses: ArrayLike | None) -> NDArray[np.float64]:
     """Smooth frequencies of n answers: (c n + 1/2) / (n + 1)."""
     if n_responses is None:
         msg = "smoothing 'jeffreys' needs n_responses, the number of answers behind each confidence"
         raise ValueError(msg)
-    c = np.asarray(confidence, dtype=np.float64)
-    n = np.full(len(c), n_responses) if np.ndim(n_responses) == 0 else np.asarray(n_responses)
-    n = check_finite("n_responses", n)
-    check_same_length("confidence", c, "n_responses", n)
-    if (n < 1).any():
-        at = int(np.argmax(n < 1))
-        msg = f"n_responses must be at least 1; got {n[at]} at index {at}"
-        raise ValueError(msg)
+    c = confidence
+    n = check_responses(n_responses, len(c))
     smooth: NDArray[np.float64] = (c * n + 0.5) / (n + 1)
     return smooth

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -80,6 +81,8 @@ class Counts:
         >>> Counts.from_labels([[0, 2]]).values.tolist()
         [1, 0, 1]
         """
+        if isinstance(labels, str | Mapping) or not (hasattr(labels, "__getitem__") and hasattr(labels, "__len__")):
+            raise ValueError(f"labels must be a sequence of label sequences; got {type(labels).__name__}")
         parts = [_count(labels[i : i + BLOCK], i) for i in range(0, max(len(labels), 1), BLOCK)]
         sizes = np.concatenate([np.diff(part.offsets) for part in parts])
         return cls(np.concatenate([part.values for part in parts]), _offsets(sizes))
@@ -226,11 +229,25 @@ def _array(values: ArrayLike, name: str) -> Integers:
         array = np.empty((), dtype=object)
     if array.shape == (0,):
         return np.zeros(0, dtype=np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError(
-            f"{name} must be a one-dimensional sequence of integers; got shape {array.shape}, dtype {array.dtype}"
-        )
-    return array
+    rule = f"{name} must be a one-dimensional sequence of integers"
+    if array.ndim != 1:
+        raise ValueError(f"{rule}; got shape {array.shape}, dtype {array.dtype}")
+    if array.dtype.kind in "iu":
+        return array
+    items = array.tolist()
+    at = next((at for at, item in enumerate(items) if not _is_whole(item)), None)
+    if at is not None:
+        raise ValueError(f"{rule}; got {items[at]!r} at index {at}")
+    if array.dtype.kind == "O" and all(isinstance(item, int | np.integer) for item in items):
+        return array.astype(np.int64)
+    raise ValueError(f"{rule}; got {items[0]!r} at index 0, dtype {array.dtype}: convert to int first")
+
+
+def _is_whole(item: object) -> bool:
+    """Whether an item is a whole number, of whatever type."""
+    if isinstance(item, int | np.integer):
+        return not isinstance(item, bool) and abs(int(item)) < 2**63
+    return isinstance(item, float | np.floating) and float(item).is_integer()
 
 
 def _count(labels: Sequence[ArrayLike] | NDArray[np.integer], first: int) -> Counts:

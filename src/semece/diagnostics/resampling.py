@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semece.rows import check_count
+from semece.bootstrap import check_resampling
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,8 +44,7 @@ def resampled_sums(features: NDArray[np.float64], resampling: Resampling) -> NDA
     [[5.0, 5.0], [5.0, 5.0]]
     """
     n = len(features)
-    n_resamples = check_count("n_resamples", resampling.n_resamples)
-    generator = np.random.default_rng(resampling.rng)
+    n_resamples, _, generator = check_resampling(resampling)
     chunk = max(1, CHUNK // n)
     parts = []
     for done in range(0, n_resamples, chunk):

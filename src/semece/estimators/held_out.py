@@ -8,7 +8,7 @@ import numpy as np
 
 from semece.counts import Counts, integers, subset_selection
 from semece.estimators.arguments import questions, selection_sizes
-from semece.rows import check_choice, check_count
+from semece.rows import check_choice, check_count, check_rng
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,7 +170,7 @@ def _splits(labels: ArrayLike, n_select: int | None, ties: Ties, *, n_splits: in
     """Mean over random splits, in the authors' order of operations."""
     values = integers(labels, "labels")
     size = int(selection_sizes(questions(values, None), n_select)[0])
-    generator = np.random.default_rng(rng)
+    generator = check_rng(rng)
     orders = (generator.permutation(len(values)) for _ in range(n_splits))
     return float(np.mean([_held_out(values[order[:size]], values[order[size:]], ties) for order in orders]))
 

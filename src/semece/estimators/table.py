@@ -99,6 +99,8 @@ def _counts(labels: Labels | None, counts: Counts | None) -> Counts:
     if labels is not None and counts is None:
         return Counts.from_labels(labels)
     if counts is not None and labels is None:
+        if not isinstance(counts, Counts):
+            raise ValueError(f"counts must be made by Counts.from_counts; got {type(counts).__name__}")
         return counts
     raise ValueError("give either labels or counts=; got " + ("neither" if labels is None else "both"))
 
