@@ -40,6 +40,18 @@ def test_reliability_points_are_the_occupied_bins(table):
     assert np.allclose(points(ax), np.column_stack([table.confidence, table.accuracy])[keep])
 
 
+def test_an_unknown_estimator_and_a_missing_column_are_said(table):
+    curve = risk_coverage([0.9, 0.5], [1, 0])
+    for draw, data in ((figures.plot_reliability, table), (figures.plot_risk_coverage, curve)):
+        with pytest.raises(ValueError, match="estimator must be one of 'sem1', 'sem2', 'verbalized'; got 'zzz'"):
+            draw(data, estimator="zzz")
+    with pytest.raises(ValueError, match="estimator must be one of 'sem1', 'sem2', 'verbalized'; got 'zzz'"):
+        figures.plot_reliability_curves({"pooled": table}, estimator="zzz")
+    for wrong in (curve, curve._asdict(), pl.DataFrame(curve._asdict())):
+        with pytest.raises(ValueError, match="the table must have a column 'low'; got threshold, coverage, risk"):
+            figures.plot_reliability(wrong)
+
+
 def test_reliability_intervals_end_where_the_table_says(table):
     ax = figures.plot_reliability(table)
     segments = np.array(ax.collections[1].get_segments())

@@ -340,6 +340,48 @@ def test_minimal_n_is_the_smallest(estimator):
     assert at <= 0.004 < before
 
 
+def test_a_bias_out_of_reach_is_said():
+    with pytest.raises(ValueError, match="bias must be reachable with at most 1000000000000000 responses; got 1e-12"):
+        theory.minimal_n(1e-12, 0.0, 0.9)
+    n = theory.minimal_n(1e-7, 0.0, 0.9)
+    assert theory.predicted_bias(0.0, 0.9, n) <= 1e-7 < theory.predicted_bias(0.0, 0.9, n - 1)
+
+
+def test_confidences_that_do_not_move_leave_the_error_where_it_was():
+    assert theory.ece_bound(0.0, 0.0, oracle_confidence=[0.1, 0.5]) == 0.0
+    assert theory.ece_bound(0.25, 0.0, oracle_confidence=[0.1, 0.55]) == 0.25
+
+
+LENGTHS = "must be single numbers or have the same length; got shapes"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: theory.regime([0.1, 0.2], [0.9] * 3, 3, 50), rf"margin and top_two_mass {LENGTHS} \(2,\) and \(3,\)"),
+        (lambda: theory.regime([0.1, 0.2], 0.9, [3] * 3, 50), rf"margin, n_classes and n {LENGTHS} \(2,\), \(3,\) and"),
+        (lambda: theory.regime([0.1, 0.2], 0.9, 3, [50] * 3), rf"margin, n_classes and n {LENGTHS} \(2,\), \(\) and"),
+        (
+            lambda: theory.regime_boundaries([3, 4], [50] * 3),
+            rf"n_classes, n and top_two_mass {LENGTHS} \(2,\), \(3,\)",
+        ),
+        (lambda: theory.regime(0.1, 1, 3, [50] * 2, design="as-run", n_select=[9] * 3), rf"n and n_select {LENGTHS}"),
+        (lambda: theory.predicted_bias([0.1, 0.2], 1, [50] * 3), rf"margin and n {LENGTHS}"),
+        (lambda: theory.predicted_gap([0.1, 0.2], 1, [50] * 3), rf"margin and n {LENGTHS}"),
+        (lambda: theory.bias_bound([0.1, 0.2], 1, 3, [50] * 3), rf"margin, n_classes and n {LENGTHS}"),
+        (lambda: theory.confidence_error_bound_sem1([3, 4], [50] * 3), rf"n_classes and n {LENGTHS}"),
+        (
+            lambda: theory.confidence_error_bound_sem2([0.1, 0.2], 1, 3, 25, [25] * 3),
+            rf"margin and n_evaluate {LENGTHS}",
+        ),
+        (lambda: theory.jensen_bias([[0.1], [0.1, 0.2]]), "half_margin must be numbers in a regular shape; got a nest"),
+    ],
+)
+def test_unequal_lengths_are_refused_by_name(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
 def test_minimal_n_is_one_where_there_is_no_bias():
     assert theory.minimal_n(0.01, 0.0, 1.0, estimator="sem2") == 1
 
@@ -352,7 +394,7 @@ def test_minimal_n_is_one_where_there_is_no_bias():
     [
         (lambda: theory.jensen_bias(-0.1), "half_margin must be finite and at least 0; got -0.1 at index 0"),
         (lambda: theory.jensen_bias([0.0, np.nan]), "half_margin must be finite and at least 0; got nan at index 1"),
-        (lambda: theory.jensen_bias(["a"]), "half_margin must be numbers; got an array of type <U1"),
+        (lambda: theory.jensen_bias(["a"]), "half_margin must be numbers; got 'a' at index 0"),
         (lambda: theory.crossover(1.5), r"select_fraction must lie in \[0, 1\]; got 1.5 at index 0"),
         (lambda: theory.regime([0.1, 1.2], 1.0, 3, 50), r"margin must lie in \[0, 1\]; got 1.2 at index 1"),
         (

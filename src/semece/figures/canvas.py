@@ -181,5 +181,8 @@ def axes_or_new(ax: Axes | None) -> Axes:
 
 def column_of(table: Table, name: str) -> NDArray[np.float64]:
     """Read a column of a NamedTuple, a mapping or a DataFrame; null becomes nan."""
+    there = [str(column) for column in getattr(table, "_fields", getattr(table, "columns", table))]
+    if name not in there:
+        raise ValueError(f"the table must have a column {name!r}; got {', '.join(there) or 'none'}")
     column: Any = getattr(table, name) if isinstance(table, tuple) else table[name]
     return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column, dtype=np.float64)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.figures.canvas import COLORS, FAINT, MARKERS, MUTED, NAMES, axes_or_new, column_of, styled
+from semece.rows import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +47,7 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('confidence', 'accuracy')
     """
+    check_choice("estimator", estimator, tuple(NAMES))
     ax = axes_or_new(ax)
     names = ("low", "high", "count", "confidence", "accuracy", "accuracy_low", "accuracy_high")
     columns = [column_of(table, name) for name in names]
@@ -103,6 +105,7 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'pooled']
     """
+    check_choice("estimator", estimator, tuple(NAMES))
     ax = axes_or_new(ax)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
     dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 1, 1, 1, 1, 1)))
@@ -148,6 +151,7 @@ def plot_risk_coverage(
     >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
     ('share of questions answered', ['answer from 0.80'])
     """
+    check_choice("estimator", estimator, tuple(NAMES))
     ax = axes_or_new(ax)
     thresholds, coverage, risk = (column_of(table, name) for name in ("threshold", "coverage", "risk"))
     color, marker = COLORS[estimator], MARKERS[estimator]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from semece.rows import as_decimals, check_number
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -37,16 +39,46 @@ def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float
     >>> check_numbers("margin", [0.1, 0.2], high=1.0)
     array([0.1, 0.2])
     """
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # numpy's word for a ragged nest
+        raise ValueError(f"{name} must be numbers in a regular shape; got a nest of unequal lengths") from None
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must be numbers; got an array of type {array.dtype}")
-    array = array.astype(np.float64)
+        items = [check_number(name, item, at) for at, item in enumerate(array.ravel().tolist())]
+        array = np.array(items, dtype=np.float64).reshape(array.shape)
+    array = as_decimals(array)
     bad = ~(np.isfinite(array) & (array >= low) & (array <= high))
     if bad.any():
         at = int(np.argmax(bad))
         rule = f"lie in [{low:g}, {high:g}]" if np.isfinite(high) else f"be finite and at least {low:g}"
         raise ValueError(f"{name} must {rule}; got {float(array.flat[at])} at index {at}")
     return array
+
+
+def together(**arrays: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Broadcast arrays to one shape.
+
+    Raises
+    ------
+    ValueError
+        Names the arguments and their shapes.
+
+    Examples
+    --------
+    >>> together(margin=np.zeros(3), n=np.zeros(2))
+    Traceback (most recent call last):
+    ...
+    ValueError: margin and n must be single numbers or have the same length; got shapes (3,) and (2,)
+    """
+    try:
+        return np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        *names, last = arrays
+        *shapes, shape = (str(array.shape) for array in arrays.values())
+        raise ValueError(
+            f"{', '.join(names)} and {last} must be single numbers or have the same length; "
+            f"got shapes {', '.join(shapes)} and {shape}"
+        ) from None
 
 
 def plain(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -59,7 +91,7 @@ def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[NDArray[np
     """Check a margin and the mass of the two largest classes, which is at least the margin and positive."""
     delta = check_numbers("margin", margin, high=1.0)
     mass = check_numbers("top_two_mass", top_two_mass, high=1.0)
-    delta, mass = np.broadcast_arrays(delta, mass)
+    delta, mass = together(margin=delta, top_two_mass=mass)
     bad = (mass <= 0) | (delta > mass + 1e-12)
     if bad.any():
         at = int(np.argmax(bad))
@@ -75,7 +107,7 @@ def check_selected(n: NDArray[np.float64], n_select: ArrayLike | None) -> NDArra
     if n_select is None:
         return np.maximum(np.floor(n / 2), 1.0)
     size = check_numbers("n_select", n_select, low=1.0)
-    n, size = np.broadcast_arrays(n, size)
+    n, size = together(n=n, n_select=size)
     bad = size > np.maximum(n - 1, 1)
     if bad.any():
         at = int(np.argmax(bad))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from semece.rows import check_choice, check_count
-from semece.theory.arguments import check_margin, check_numbers, plain
+from semece.theory.arguments import check_margin, check_numbers, plain, together
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,7 @@ def selection_error_bound(
     delta, mass = check_margin(margin, top_two_mass)
     classes = check_numbers("n_classes", n_classes, low=1.0)
     size = check_numbers("n", n, low=1.0)
+    together(margin=delta, n_classes=classes, n=size)
     return plain((classes - 1) * np.exp(-size * delta**2 / (2 * mass)))
 
 
@@ -161,6 +162,7 @@ def confidence_error_bound_sem1(n_classes: ArrayLike, n: ArrayLike, *, average: 
     """
     classes = check_numbers("n_classes", n_classes, low=1.0)
     size = check_numbers("n", n, low=1.0)
+    together(n_classes=classes, n=size)
     return _averaged(np.sqrt(np.log(2 * classes) / (2 * size)), average=average)
 
 
@@ -213,7 +215,9 @@ def confidence_error_bound_sem2(
     0.1931
     """
     bias = bias_bound(margin, top_two_mass, n_classes, n_select, estimator="sem2", sharp=sharp)
-    noise = 0.5 / np.sqrt(check_numbers("n_evaluate", n_evaluate, low=1.0))
+    evaluated = check_numbers("n_evaluate", n_evaluate, low=1.0)
+    together(margin=bias, n_evaluate=evaluated)
+    noise = 0.5 / np.sqrt(evaluated)
     return _averaged(noise + bias, average=average)
 
 
@@ -236,7 +240,8 @@ def ece_bound(
 
     .. math:: \delta + \varepsilon + 2\Bigl(\frac{\varepsilon}{\eta} + P(d(c^*) < \eta)\Bigr)
 
-    where d is the distance to the nearest interior edge of the bins. With a bound B on the density of :math:`c^*`:
+    where d is the distance to the nearest interior edge of the bins; :math:`\delta` alone if :math:`\varepsilon = 0`.
+    With a bound B on the density of :math:`c^*`:
 
     .. math:: \delta + \varepsilon + 4\sqrt{2 B (L - 1) \varepsilon}
 
@@ -285,11 +290,10 @@ def ece_bound(
         bound = float(check_numbers("density_bound", density_bound))
         return float(move + 4 * np.sqrt(2 * bound * len(edges) * epsilon))
     c = np.atleast_1d(check_numbers("oracle_confidence", np.asarray(oracle_confidence), high=1.0))
-    if len(edges) == 0:
+    if len(edges) == 0 or epsilon == 0:
         return move
     distance = np.abs(c[:, None] - edges).min(axis=1)
     eta, counts = np.unique(distance, return_counts=True)
     nearer = np.append(np.cumsum(counts) - counts, len(c)) / len(c)
-    with np.errstate(divide="ignore"):
-        moved = np.append(np.where(eta > 0, epsilon / eta, np.inf), 0.0)
+    moved = np.append(np.divide(epsilon, eta, out=np.full_like(eta, np.inf), where=eta > 0), 0.0)
     return float(move + 2 * np.min(moved + nearer))

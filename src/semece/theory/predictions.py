@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from semece.rows import check_choice, check_count
-from semece.theory.arguments import check_margin, check_numbers, check_selected, plain
+from semece.theory.arguments import check_margin, check_numbers, check_selected, plain, together
 from semece.theory.expectations import expected_sem1, expected_sem2
 from semece.theory.leading import density, direct_gap, jensen_bias, selection_bias
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 Prediction = Literal["same-n", "as-run", "given-pool"]
+LARGEST_N = 10**15
+"""The largest answer of :func:`minimal_n`."""
 PREDICTIONS: tuple[Prediction, ...] = ("same-n", "as-run", "given-pool")
 
 
@@ -69,6 +71,7 @@ def predicted_bias(
     check_choice("estimator", estimator, ("sem1", "sem2"))
     delta, mass = check_margin(margin, top_two_mass)
     size = check_numbers("n", n, low=1.0)
+    together(margin=delta, n=size)
     unit = np.sqrt(mass / size)
     half = delta / unit / 2
     return plain(unit * jensen_bias(half) if estimator == "sem1" else -unit * selection_bias(half))
@@ -121,6 +124,7 @@ def predicted_gap(
     check_choice("design", design, PREDICTIONS)
     delta, mass = check_margin(margin, top_two_mass)
     size = check_numbers("n", n, low=2.0 if design == "given-pool" else 1.0)
+    together(margin=delta, n=size)
     if design == "same-n":
         unit = np.sqrt(mass / size)
         return plain(unit * direct_gap(delta / unit / 2))
@@ -187,7 +191,8 @@ def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Lit
     Raises
     ------
     ValueError
-        For a bias that is not positive and as in :func:`predicted_bias`.
+        For a bias that is not positive or takes more than :data:`LARGEST_N` responses, and as in
+        :func:`predicted_bias`.
 
     Examples
     --------
@@ -203,6 +208,8 @@ def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Lit
     high = 1
     while not enough(high):
         high *= 2
+        if high > LARGEST_N:
+            raise ValueError(f"bias must be reachable with at most {LARGEST_N} responses; got {bias}")
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2

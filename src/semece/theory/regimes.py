@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from semece.rows import check_choice
-from semece.theory.arguments import check_margin, check_numbers, check_selected, plain
+from semece.theory.arguments import check_margin, check_numbers, check_selected, plain, together
 from semece.theory.leading import crossover
 
 if TYPE_CHECKING:
@@ -90,6 +90,7 @@ def regime_boundaries(
     classes = check_numbers("n_classes", n_classes, low=1.0)
     size = check_numbers("n", n, low=1.0)
     mass = check_margin(0.0, top_two_mass)[1]
+    together(n_classes=classes, n=size, top_two_mass=mass)
     fraction = np.ones_like(size) if design == "same-n" else check_selected(size, n_select) / size
     unit = np.sqrt(mass / size)
     first = plain(crossover(fraction) * unit)
@@ -147,6 +148,7 @@ def regime(
     ['jensen_dominated', 'low_margin']
     """
     delta, mass = check_margin(margin, top_two_mass)
+    together(margin=delta, n_classes=check_numbers("n_classes", n_classes), n=check_numbers("n", n))
     edges = regime_boundaries(n_classes, n, top_two_mass=mass, design=design, n_select=n_select)
     delta, first, last = np.broadcast_arrays(delta, edges.crossover, edges.low_margin)
     place = np.where(delta < first, 0, np.where((delta <= last) & (last > first), 1, 2))
