@@ -72,6 +72,7 @@ def test_distribution_has_the_mean_of_the_curve():
         (lambda: budget_curve([0, 1], budgets=[2, 0]), "budgets must be a whole number of at least 1; got 0"),
         (lambda: budget_curve([0, 1], budgets=[1.5]), "budgets must be a whole number of at least 1; got 1.5"),
         (lambda: budget_curve([0, 1], budgets=2), "budgets must be a sequence of whole numbers; got 2"),
+        (lambda: budget_curve(counts=[20_000, 1], budgets=[1]), "a question must have at most 20000 responses"),
         (lambda: budget_curve(budgets=[1]), "give either labels or counts=; got neither"),
         (lambda: sem1_distribution([0, 1], n=3), "n must be at most 2, the responses of question 0; got 3"),
         (lambda: sem1_distribution([0, 1], n=0), "n must be a whole number of at least 1; got 0"),

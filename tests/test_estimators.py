@@ -470,6 +470,11 @@ REFUSED = [
     (estimate, "give either labels or counts=; got neither"),
     (lambda: estimate([[0]], counts=Counts.from_counts([[1]])), "give either labels or counts=; got both"),
     (lambda: estimate([[0]], [1.0, 0.0]), r"correct must have one entry per question \(1\); got 2"),
+    (
+        lambda: sem2(counts=Counts.from_counts([[3, 1], [20_000, 1]])),
+        r"a question must have at most 20000 responses to be averaged over all blocks; got 20001 \(question 1\)",
+    ),
+    (lambda: selection_probability(counts=[30_000]), "a question must have at most 20000 responses"),
     (lambda: estimate(counts=[[3, 1], [2, 2]]), "counts must be made by Counts.from_counts; got list"),
     (lambda: estimate({"a": [0, 0]}), "labels must be a sequence of label sequences; got dict"),
     (

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
+MOST_RESPONSES = 20_000
+"""Responses of a question that can be treated exactly: above, one question takes minutes and gigabytes."""
+
 COMPILED_FROM = 1_000_000
 """Work from which compiled code pays, 400 questions of 50 responses: below, numpy is done before numba is loaded."""
 
@@ -108,12 +111,18 @@ def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uni
     -------
     Selection
 
+    Raises
+    ------
+    ValueError
+        If a question has more than :data:`MOST_RESPONSES` responses.
+
     Examples
     --------
     >>> found = subset_selection(Counts.from_counts([[2, 1, 1], [2, 1]]), 2)
     >>> found.probability.round(6).tolist(), found.largest.round(6).tolist()
     ([0.5, 0.25, 0.25, 0.666667, 0.333333], [1.166667, 1.333333])
     """
+    _check_responses(counts)
     n = len(counts)
     out = Selection(np.zeros(len(counts.values)), np.zeros(n), np.zeros(n))
     compiled = ties == "uniform" and _is_much(counts.responses, calls)
@@ -152,6 +161,7 @@ def subset_maximum(counts: Counts, size: int, *, calls: int = 1) -> Floats:
     >>> subset_maximum(Counts.from_counts([[2, 1, 1]]), 2).round(6).tolist()
     [[0.0, 0.833333, 0.166667]]
     """
+    _check_responses(counts)
     out = np.zeros((len(counts), size + 1))
     compiled = _is_much(counts.responses, calls)
     for questions, _, part, pool, _ in _groups(counts, np.full(len(counts), size)):
@@ -195,6 +205,17 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     probability = np.zeros(pmf.shape)
     probability[occurs] = found.probability
     return found._replace(probability=probability)
+
+
+def _check_responses(counts: Counts) -> None:
+    """Refuse questions that are too large to be treated exactly."""
+    n_responses = counts.responses
+    if n_responses.max(initial=0) > MOST_RESPONSES:
+        q = int(n_responses.argmax())
+        raise ValueError(
+            f"a question must have at most {MOST_RESPONSES} responses to be averaged over all blocks; "
+            f"got {n_responses[q]} (question {q})"
+        )
 
 
 def _is_much(n_responses: Integers, calls: int) -> bool:

@@ -93,7 +93,8 @@ def sem2(
     Raises
     ------
     ValueError
-        If a question has fewer than two responses, or an argument is out of range.
+        If a question has fewer than two responses, or (``'exact'``) more than 20 000, which would take minutes and
+        gigabytes; if an argument is out of range.
 
     Examples
     --------
