@@ -475,6 +475,8 @@ REFUSED = [
         r"a question must have at most 20000 responses to be averaged over all blocks; got 20001 \(question 1\)",
     ),
     (lambda: selection_probability(counts=[30_000]), "a question must have at most 20000 responses"),
+    (lambda: estimate([[0, 0]], correct=5), "correct must be a sequence with one entry per question; got 5"),
+    (lambda: estimate([[0, 0]], verbalized=0.5), "verbalized must be a sequence with one entry per question; got 0.5"),
     (lambda: estimate(counts=[[3, 1], [2, 2]]), "counts must be made by Counts.from_counts; got list"),
     (lambda: estimate({"a": [0, 0]}), "labels must be a sequence of label sequences; got dict"),
     (

@@ -116,6 +116,13 @@ def test_ids_are_one_per_row():
         ece_interval([0.5, 0.5], [0, 1], ids=["a", "b", "c"])
 
 
+def test_a_nest_of_unequal_lengths_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"ids must have one value per row; got shape .* for 2 rows"):
+        ece_interval([0.5, 0.5], [1, 0], ids=[[1], [1, 2]])
+    with pytest.raises(ValueError, match="confidence must be one-dimensional; got a nest of unequal lengths"):
+        consistency_band([0.5, [0.5]])
+
+
 def test_ids_may_be_strings_numbers_or_a_mixture():
     for ids in (["a", "a", "b"], [7, 7, 9], np.array(["a", "a", 3], dtype=object)):
         assert check_rows([0.1, 0.2, 0.3], [0, 1, 1], ids=ids).ids.tolist() in ([0, 0, 1], [1, 1, 0])

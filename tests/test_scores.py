@@ -98,6 +98,7 @@ def test_jeffreys_smoothing_takes_the_number_of_answers():
             {"smoothing": "jeffreys", "n_responses": [5]},
             "n_responses must be one number or have one value per row; got 1 for 2",
         ),
+        ({"clip": "a"}, "clip must lie strictly between 0 and 0.5; got a"),
         ({"n_responses": 5}, "n_responses has no effect without smoothing='jeffreys'"),
         ({"clip": 0.1, "n_responses": 5}, "n_responses has no effect without smoothing='jeffreys'"),
     ],

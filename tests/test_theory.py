@@ -374,6 +374,10 @@ LENGTHS = "must be single numbers or have the same length; got shapes"
             lambda: theory.confidence_error_bound_sem2([0.1, 0.2], 1, 3, 25, [25] * 3),
             rf"margin and n_evaluate {LENGTHS}",
         ),
+        (lambda: theory.ece_bound([0, 1], 0, density_bound=1), r"delta must be a single number; got shape \(2,\)"),
+        (lambda: theory.minimal_n([0.1], 0.1, 0.9), r"bias must be a single number; got shape \(1,\)"),
+        (lambda: theory.minimal_n(0.1, [0.1, 0.2], 0.9), r"margin must be a single number; got shape \(2,\)"),
+        (lambda: theory.minimal_n(0.1, 0.1, [0.9]), r"top_two_mass must be a single number; got shape \(1,\)"),
         (lambda: theory.jensen_bias([[0.1], [0.1, 0.2]]), "half_margin must be numbers in a regular shape; got a nest"),
     ],
 )

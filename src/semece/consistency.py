@@ -12,7 +12,7 @@ import numpy as np
 
 from semece.bins import width_bins
 from semece.calibration import bin_residuals
-from semece.rows import check_count, check_level, check_rng, check_rows
+from semece.rows import check_count, check_level, check_rng, check_rows, check_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,7 +163,8 @@ def consistency_band(
     >>> bool(band.low[0] < 0.25 < band.high[0]), bool(np.isnan(band.low[1]))
     (True, True)
     """
-    rows = check_rows(confidence, np.zeros(np.shape(confidence)), ids=ids)
+    values = check_unit("confidence", confidence)
+    rows = check_rows(values, np.zeros(len(values)), ids=ids)
     n_resamples = check_count("n_resamples", n_resamples)
     bins = width_bins(rows.confidence, n_bins, closed)
     tail = (1 - check_level(level)) / 2

@@ -174,7 +174,10 @@ def check_ids(ids: ArrayLike | None, n: int) -> NDArray[np.intp] | None:
     """Check n question ids and number them from 0; None if none were given."""
     if ids is None:
         return None
-    array = np.asarray(ids)
+    try:
+        array = np.asarray(ids)
+    except ValueError:  # numpy's word for a ragged nest
+        array = np.empty((n, 0))
     if array.shape != (n,):
         msg = f"ids must have one value per row; got shape {array.shape} for {n} rows"
         raise ValueError(msg)

@@ -12,7 +12,7 @@ from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
 from semece.bins import distinct
-from semece.rows import check_choice, check_responses, check_rows, check_unit, sums
+from semece.rows import NUMBERS, check_choice, check_responses, check_rows, check_unit, sums
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -222,7 +222,7 @@ def _brier(rows: Rows) -> float:
 
 def _checked_clip(clip: float) -> float:
     """Check the least confidence of a clipped log loss."""
-    if not 0 < clip < 0.5:
+    if not isinstance(clip, NUMBERS) or not 0 < clip < 0.5:
         msg = f"clip must lie strictly between 0 and 0.5; got {clip}"
         raise ValueError(msg)
     return clip

@@ -83,6 +83,8 @@ def estimate(
     if labels is None and method == "splits":
         raise ValueError("method='splits' needs labels; got counts, which have no order")
     for name, given in (("correct", correct), ("verbalized", verbalized)):
+        if given is not None and not hasattr(given, "__len__"):
+            raise ValueError(f"{name} must be a sequence with one entry per question; got {given!r}")
         if given is not None and len(given) != len(checked):
             raise ValueError(f"{name} must have one entry per question ({len(checked)}); got {len(given)}")
     columns = _frequencies(checked) | {"verbalized": _means(verbalized, missing, len(checked))}

@@ -55,6 +55,19 @@ def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float
     return array
 
 
+def check_single(name: str, value: float, *, low: float = 0.0, high: float = np.inf) -> float:
+    """Check a finite number in [low, high].
+
+    Examples
+    --------
+    >>> check_single("bias", 0.1)
+    0.1
+    """
+    if np.ndim(check_numbers(name, value, low=low, high=high)) > 0:
+        raise ValueError(f"{name} must be a single number; got shape {np.shape(value)}")
+    return float(value)
+
+
 def together(**arrays: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
     """Broadcast arrays to one shape.
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from semece.rows import check_choice, check_count
-from semece.theory.arguments import check_margin, check_numbers, plain, together
+from semece.theory.arguments import check_margin, check_numbers, check_single, plain, together
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -281,13 +281,13 @@ def ece_bound(
     >>> round(ece_bound(0.01, 0.0001, density_bound=2.0), 6)
     0.2501
     """
-    move = float(check_numbers("delta", delta)) + float(check_numbers("epsilon", epsilon))
+    move = check_single("delta", delta) + check_single("epsilon", epsilon)
     edges = np.arange(1, check_count("n_bins", n_bins)) / n_bins
     if (oracle_confidence is None) == (density_bound is None):
         given = "neither" if oracle_confidence is None else "both"
         raise ValueError(f"give either oracle_confidence or density_bound; got {given}")
     if density_bound is not None:
-        bound = float(check_numbers("density_bound", density_bound))
+        bound = check_single("density_bound", density_bound)
         return float(move + 4 * np.sqrt(2 * bound * len(edges) * epsilon))
     c = np.atleast_1d(check_numbers("oracle_confidence", np.asarray(oracle_confidence), high=1.0))
     if len(edges) == 0 or epsilon == 0:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from semece.rows import check_choice, check_count
-from semece.theory.arguments import check_margin, check_numbers, check_selected, plain, together
+from semece.theory.arguments import check_margin, check_numbers, check_selected, check_single, plain, together
 from semece.theory.expectations import expected_sem1, expected_sem2
 from semece.theory.leading import density, direct_gap, jensen_bias, selection_bias
 
@@ -199,8 +199,10 @@ def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Lit
     >>> minimal_n(0.01, 0.08, 1.0), minimal_n(0.01, 0.08, 1.0, estimator="sem2")
     (116, 207)
     """
-    if not float(check_numbers("bias", bias)) > 0:
+    if not check_single("bias", bias) > 0:
         raise ValueError(f"bias must be positive; got {bias}")
+    check_single("margin", margin, high=1.0)
+    check_single("top_two_mass", top_two_mass, high=1.0)
 
     def enough(n: int) -> bool:
         return bool(abs(predicted_bias(margin, top_two_mass, n, estimator=estimator)) <= bias)
