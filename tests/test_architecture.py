@@ -40,7 +40,7 @@ MAY_IMPORT = {
     "slots": {"models", "prompts", "store", "calls"},
     "pipeline": {"judges", "models", "store", "budget", "prompts", "calls", "slots"},
     "opening": {"judges", "models", "pipeline"},
-    "settings": {"batch", "calls", "models", "opening", "prompts", "datasets"},
+    "settings": {"judges", "batch", "calls", "models", "opening", "prompts", "datasets"},
     "samples": {"store", "datasets", "formats", "judges"},
     "labelled": {"datasets", "formats", "judges"},
     "work": {
@@ -56,7 +56,7 @@ MAY_IMPORT = {
         "opening",
         "settings",
     },
-    "planning": {"slots", "pipeline", "budget", "judges", "models", "datasets", "store", "opening", "settings"},
+    "planning": {"work", "slots", "pipeline", "budget", "judges", "models", "datasets", "store", "opening", "settings"},
     "run": {"pipeline", "judges", "models", "datasets", "store", "opening", "settings", "samples", *CORE},
     "judge_eval": {"labelled", "calls", "pipeline", "judges", "models", "store", "opening", "settings", "work", *CORE},
     "panel": {"run", "work", "pipeline", "judges", "store", "opening", "settings", *CORE},

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -60,6 +61,13 @@ def test_the_default_path_is_made_of_dataset_and_model(semece):
         (["run", "-m", FAKE, "-d", "starter", "--prompt", "no.txt"], "no.txt cannot be read"),
         (["run", "-m", FAKE, "-d", "starter", "--config", "no.toml"], "no.toml cannot be read"),
         (["run", "-m", FAKE, "-d", "starter", "-n", "0"], "n must be at least 1; got 0"),
+        (["run", "-m", FAKE, "-d", "starter", "--budget", "nan"], "budget must be above 0 (USD); got nan"),
+        (["run", "-m", FAKE, "-d", "starter", "--budget", "-1"], "budget must be above 0 (USD); got -1"),
+        (["run", "-m", FAKE, "-d", "starter", "--max-total-tokens", "-5"], "max-total-tokens must be at least 1"),
+        (["run", "-m", FAKE, "-d", "starter", "--judge-prompt", "foo"], "judge-prompt must be default, strict, loose"),
+        (["run", "-m", FAKE, "-d", "starter", "-j", "given"], "the judge 'given' reads labels that came with samples"),
+        (["run", "-m", FAKE, "-d", "starter", "-j", "openai/gpt-4o-mini"], "OPENAI_API_KEY"),
+        (["run", "-m", FAKE, "-d", "starter", "-j", "nowhere/x"], "there is no model 'nowhere/x'"),
         (["run", "-m", "fake/?pmf=.5", "-d", "starter"], "pmf"),
         (["summary", "absent.db"], "absent.db does not exist"),
         (["show", "absent.db", "q"], "absent.db does not exist"),
@@ -110,15 +118,25 @@ def test_an_incomplete_run_prints_its_table_and_exits_with_three(semece):
     code, out, err = run_starter(semece, "--attempts", 1, model=FAKE + "&fault=500:.3")
     assert code == 3
     assert "of 24 questions complete" in out.splitlines()[0]
-    assert "replies are missing; run it again to continue: semece run" in one_sentence(err)
+    assert "replies are missing (the last failure: the fake model answered 500)" in one_sentence(err)
+    assert "; run it again to continue: semece run" in err
 
 
 def test_a_cap_exits_with_three_and_says_how_to_go_on(semece):
     code, out, err = run_starter(semece, "--max-total-tokens", 2_000, "--max-tokens", 50, "--concurrency", 1)
     assert code == 3
     assert "cap of 2,000 tokens is reached" in err
-    assert "run it again to continue" in err
     assert "questions complete" in out
+    assert " 0 replies" not in err
+    for _ in range(5):
+        command = err.split("run it again with a higher cap to continue: semece ")[1].strip()
+        assert "--max-total-tokens" in command
+        code, out, err = semece(*shlex.split(command))
+        if not code:
+            break
+    assert code == 0
+    with Run("a.db") as run:
+        assert run.complete == (24, 24)
 
 
 def test_show_has_the_classes_the_grades_and_the_numbers(semece):
@@ -194,6 +212,59 @@ def test_unequal_numbers_of_answers_one_answer_and_empty_answers_are_defined(sem
     assert table["correct"].to_list()[::2] == [1.0, 0.0]
 
 
+def test_labels_that_only_some_questions_bring_are_not_ignored_in_silence(semece):
+    rows = ['{"question": "a?", "reference": "x", "answers": ["x", "y"], "labels": [0, 0], "grades": {"0": "correct"}}']
+    Path("all.jsonl").write_text(rows[0])
+    Path("some.jsonl").write_text(rows[0] + '\n{"question": "b?", "reference": "x", "answers": ["x", "y"]}\n')
+    Path("labels.jsonl").write_text(rows[0].replace(', "grades": {"0": "correct"}', ""))
+    assert semece("score", "all.jsonl", "-o", "all.db")[0] == 0
+    assert "1 of 2 questions bring labels" in one_sentence(semece("score", "some.jsonl", "-o", "some.db")[2])
+    assert semece("score", "some.jsonl", "-j", "rules", "-o", "some.db")[0] == 0
+    assert semece("score", "labels.jsonl", "-o", "labels.db")[0] == 0
+    for name, judges in (("all.db", ("given", "given")), ("labels.db", ("given", "rules"))):
+        with Run(name) as run:
+            assert run.judge_names == judges
+            assert run.estimates()["n_classes"].to_list() == [1]
+
+
+def test_a_terminal_is_not_obeyed_by_an_answer(semece):
+    Path("esc.jsonl").write_text(json.dumps({"question": "q\x1b[31m?", "answers": ["\x1b]0;x\x07\x1b[2J", "b"]}) + "\n")
+    semece("score", "esc.jsonl", "-o", "esc.db")
+    out = semece("show", "esc.db", "0")[1]
+    assert "\x1b" not in out
+    assert "\x07" not in out
+    assert "\\x1b" in out
+
+
+def test_a_server_that_nobody_answers_at_is_named_at_once(semece, monkeypatch):
+    monkeypatch.setenv("TEST_BASE_URL", "http://127.0.0.1:9/v1")
+    started = time.monotonic()
+    code, _, err = semece("run", "-m", "openai-api/test/m", "-d", "starter", "-j", "rules", "-n", 4, "-o", "a.db")
+    assert code == 1
+    assert "nothing has answered yet: is the address right" in one_sentence(err)
+    assert time.monotonic() - started < 20
+
+
+def test_a_key_is_pasted_with_blanks_or_with_what_cannot_be_sent(semece, monkeypatch):
+    from semece.models.quiet import sendable
+
+    assert sendable(" sk-1\r\n", "X") == "sk-1"
+    monkeypatch.setenv("TEST_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("TEST_API_KEY", "sk-é")
+    _, _, err = semece("run", "-m", "openai-api/test/m", "-d", "starter", "-j", "rules", "-n", 4, "-o", "a.db")
+    assert "TEST_API_KEY holds a character that cannot be sent" in one_sentence(err)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_an_output_that_is_full_is_one_sentence(tmp_path):
+    subprocess.run([*SEMECE, "run", "-m", FAKE, "-d", "starter", "-n", "4", "-o", "a.db"], cwd=tmp_path, check=True)
+    for command in (["summary", "a.db"], ["export", "a.db"]):
+        with Path("/dev/full").open("w") as full:
+            found = subprocess.run(SEMECE + command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert found.returncode == 1
+        assert "Traceback" not in found.stderr
+
+
 def test_json_has_every_column(semece):
     run_starter(semece)
     code, out, _ = semece("summary", "a.db", "--json")
@@ -218,6 +289,13 @@ def test_the_configuration_file_says_what_the_command_line_does_not(semece):
         assert (run.n, run.complete) == (4, (2, 2))
     Path("d.toml").write_text("[run]\nmodle = 1\n")
     assert "[run] has no option 'modle'" in one_sentence(semece("run", "--config", "d.toml")[2])
+    for line, wanted in (
+        ('n = "x"', "a whole number"),
+        ("n = true", "a whole number"),
+        ('batch = "no"', "true or false"),
+    ):
+        Path("f.toml").write_text(f"[run]\n{line}\n")
+        assert f"must be {wanted}" in one_sentence(semece("run", "--config", "f.toml")[2])
     Path("e.toml").write_text("[walk]\n")
     assert "got [walk]" in one_sentence(semece("run", "--config", "e.toml")[2])
 

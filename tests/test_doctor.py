@@ -33,11 +33,14 @@ def test_an_incomplete_run_says_the_command_that_completes_it(tmp_path, monkeypa
     make(tmp_path / "a.db")
     with Store(tmp_path / "a.db", write=True) as store:
         store.set_meta("view", store.meta("view") | {"n": 8})
+        store.set_meta("options", ["-n", "8", *store.meta("options")[2:]])
     well, lines = examine(tmp_path / "a.db")
     assert not well
     assert "0 of 3 questions complete, 6 responses missing" in lines
     command = lines[-1].removeprefix("to continue: ")
-    monkeypatch.setattr(sys, "argv", [*shlex.split(command), "--limit", "3"])
+    assert "--limit 3" in command
+    assert "--temperature 0.5" in command
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
     with pytest.raises(SystemExit) as ended:
         main()
     assert not ended.value.code

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from semece.store import Store
 
 
+UNREACHED = 4
+"""After so many calls that found nobody, and none that did, a run stops."""
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """Where a reply belongs.
@@ -168,6 +172,8 @@ class Caller:
         self.budget = budget or Budget()
         self.price = price
         self.stopped: Exception | None = None
+        self._reached = False
+        self._unreached = 0
         self._commit: asyncio.Future[None] | None = None
 
     async def deliver(
@@ -230,6 +236,10 @@ class Caller:
                 if not error.maybe_paid:
                     settled = (0.0, 0)
                 self._note_failure(error, slots[0])
+                if self._reaches_nobody(error):
+                    sentence = f"{error}; nothing has answered yet: is the address right, is there a network?"
+                    self.stopped = ModelError(sentence)
+                    raise self.stopped from None
                 return error
             except ModelError as error:
                 settled = (0.0, 0)
@@ -237,6 +247,7 @@ class Caller:
                 raise
             finally:
                 self.budget.settle(reserved, *settled)
+            self._reached = True
             self.pace.delivered()
             for event in call.events:
                 self.store.add_event("model", event)
@@ -249,6 +260,13 @@ class Caller:
             return None, None
         cost = None if self.price is None else self.price.of(call.usage)
         return cost, call.usage.input_tokens + call.usage.output_tokens
+
+    def _reaches_nobody(self, error: TransientError) -> bool:
+        """Whether several calls found nobody and none found somebody: a wrong address, or no network."""
+        nobody = error.status == "connection" and not error.maybe_paid
+        self._unreached += nobody
+        self._reached = self._reached or not nobody
+        return self._unreached >= UNREACHED and not self._reached
 
     def _note_failure(self, error: TransientError, slot: Slot) -> None:
         if error.status == "rate_limited" and self.pace.refused(error.retry_after):

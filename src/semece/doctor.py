@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from semece.batch.ledger import Ledger
 from semece.run import Run
@@ -12,15 +12,6 @@ from semece.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-OPTIONS = {
-    "temperature": ("--temperature", 1.0),
-    "top_p": ("--top-p", 1.0),
-    "reasoning effort": ("--reasoning-effort", None),
-    "seed": ("--seed", 0),
-    "elicitation": ("--elicit", "percent"),
-}
-"""Field of a run's identity: its option and default."""
 
 
 def examine(path: str | Path) -> tuple[bool, list[str]]:
@@ -90,13 +81,5 @@ def _contents(run: Run) -> Iterator[str]:
 
 def continuing(run: Run, store: Store) -> str:
     """Spell the command that continues a run."""
-    identity: dict[str, Any] = store.meta("identity")
-    words = ["semece", "run", "--model", run.model, "--dataset", store.meta("dataset", run.dataset), "-n", str(run.n)]
-    for field, (option, default) in OPTIONS.items():
-        if identity.get(field, default) != default:
-            words += [option, str(identity[field])]
-    if run.judge_names[0] == run.judge_names[1]:
-        words += ["--judge", run.judge_names[0]]
-    else:
-        words += ["--partition-judge", run.judge_names[0], "--grade-judge", run.judge_names[1]]
-    return shlex.join([*words, "-o", str(run.path)])
+    words = ["semece", "run", "--model", run.model, "--dataset", store.meta("dataset", run.dataset)]
+    return shlex.join([*words, *store.meta("options", []), "-o", str(run.path)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,7 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     """
     if what == "samples":
         if form != "jsonl":
-            raise SemeceError(f"samples are written as jsonl; got {form} (--what responses can be {form})")
+            raise SemeceError(f"samples are written as jsonl; got {form}")
         _write(
             "".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in run.question_views()).encode(), output
         )
@@ -86,5 +87,6 @@ def _write(data: bytes, output: Path | None) -> None:
         part.write_bytes(data)
         part.replace(output)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         raise SemeceError(f"cannot write {output}: {error.strerror}") from None

@@ -16,6 +16,7 @@ from semece.pipeline import at_once
 from semece.settings import Settings, check_settings
 from semece.slots import Asking, missing_slots
 from semece.store import Store
+from semece.work import price_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,7 @@ def plan(settings: Settings, path: str | Path, *, expected_tokens: int | None = 
         Per stage.
     """
     check_settings(settings)
+    price_of(settings, settings.model)
     judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
     data = open_dataset(settings.dataset)
     chosen = [
@@ -118,10 +120,10 @@ def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
 
 def _respond(store: Store, settings: Settings, questions: list[Question], tokens: int) -> Stage:
     asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
-    size = choices_per_request(settings.model)
+    size, fresh = choices_per_request(settings.model), store.meta("identity") is None
     calls = asked = answers = 0
     for question in questions:
-        missing = sum(map(len, missing_slots(store, asking, question, settings.n)))
+        missing = settings.n if fresh else sum(map(len, missing_slots(store, asking, question, settings.n)))
         requests = -(-missing // size)
         calls += requests
         asked += requests * prompt_tokens(asking.prompt.messages(question))

@@ -147,7 +147,7 @@ class Run:
         recorded = self._store.events()
         noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
         if slowed := sum(name == "pace" for name, _ in recorded):
-            noticed += (f"rate limited: slowed down {slowed:,} times",)
+            noticed += (f"rate limited: slowed down {slowed:,}x",)
         drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
         return (*noticed, copies) if copies and drawn else noticed
 
@@ -161,7 +161,7 @@ class Run:
         """USD (None if a price is unknown), input tokens and output tokens so far, all stages."""
         stages = self._store.spent().values()
         costs = [cost for _, _, cost in stages]
-        total = None if None in costs or not costs else sum(cost for cost in costs if cost is not None)
+        total = None if None in costs else sum(cost for cost in costs if cost is not None)
         return total, sum(asked for asked, _, _ in stages), sum(answered for _, answered, _ in stages)
 
     @cached_property

@@ -30,7 +30,7 @@ def score(paths: Sequence[Path], path: str | Path, *, judge: str | None = None) 
     path : str or Path
         The run file; the same content again changes nothing, other content is refused.
     judge : str or None
-        ``rules``, ``exact`` or ``given``. None: ``given`` if every question has labels and grades, else ``rules``.
+        ``rules``, ``exact`` or ``given``. None: labels and grades that every question brings are used, else ``rules``.
 
     Raises
     ------
@@ -47,8 +47,7 @@ def score(paths: Sequence[Path], path: str | Path, *, judge: str | None = None) 
     questions = with_unique_ids([sample.question for _, sample in samples], str(paths[0]))
     content = digest([_content(sample) for _, sample in samples]).hex()
     names = "+".join(file.stem for file in paths)
-    whole = all(sample.labels is not None and sample.grades is not None for _, sample in samples)
-    name = judge or ("given" if whole else "rules")
+    judges = (judge, judge) if judge else _judges(samples)
     sizes = {q.id: len(sample.answers) for q, (_, sample) in zip(questions, samples, strict=True)}
     with Store(path, write=True) as store:
         known = store.meta("identity")
@@ -57,7 +56,7 @@ def score(paths: Sequence[Path], path: str | Path, *, judge: str | None = None) 
         store.set_meta("identity", {"model": "samples", "dataset": names, "dataset content": content})
         store.set_meta("source", "samples")
         store.add_questions(enumerate(questions))
-        store.set_meta("view", _view(sizes, name))
+        store.set_meta("view", _view(sizes, judges))
         for q, (file, sample) in zip(questions, samples, strict=True):
             store.append(_rows(q.id, str(file), sample))
         store.flush()
@@ -72,18 +71,37 @@ def _check_given(sample: Sample, where: str) -> None:
         raise ParseError(f"{where}: {error}") from None
 
 
+def _judges(samples: Sequence[tuple[Path, Sample]]) -> tuple[str, str]:
+    """Let the file's own labels and grades stand where every question has them, and rules where none has.
+
+    Raises
+    ------
+    ParseError
+        Some questions have them and others have not.
+    """
+    chosen = []
+    for name in ("labels", "grades"):
+        count = sum(getattr(sample, name) is not None for _, sample in samples)
+        if 0 < count < len(samples):
+            raise ParseError(
+                f"{count} of {len(samples)} questions bring {name}: give them for all, or choose --judge rules"
+            )
+        chosen.append(GivenJudge.name if count else "rules")
+    return chosen[0], chosen[1]
+
+
 def _content(sample: Sample) -> list[Any]:
     q = sample.question
     return [q.id, q.text, q.references, sample.answers, sample.confidences, sample.labels, sample.grades]
 
 
-def _view(sizes: dict[str, int], judge: str) -> dict[str, Any]:
+def _view(sizes: dict[str, int], judges: tuple[str, str]) -> dict[str, Any]:
     return {
         "ids": list(sizes),
         "n": max(sizes.values()),
         "sizes": sizes,
-        "partition_judge": judge,
-        "grade_judge": judge,
+        "partition_judge": judges[0],
+        "grade_judge": judges[1],
         "judge_prompt": "default",
         "grade_classes": "all",
         "not_attempted": "incorrect",

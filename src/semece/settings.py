@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semece.batch.courier import BatchPatience
 from semece.calls import Patience
 from semece.errors import SemeceError
+from semece.judges.llm import PROMPTS
 from semece.models import Decoding
 from semece.opening import default_judge
 from semece.prompts import ResponsePrompt, response_prompt
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
     from semece.budget import Price
     from semece.datasets import Dataset
     from semece.records import Question
+
+
+SPELLED = (
+    *("n", "limit", "sample", "seed", "judge", "partition_judge", "grade_judge", "judge_prompt", "grade_classes"),
+    *("not_attempted", "min_responses", "elicit", "temperature", "top_p", "max_tokens", "reasoning_effort"),
+)
+"""Fields that the command which continues a run must repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +140,25 @@ class Settings:
         """Select the questions, with their positions."""
         return dataset.select(limit=self.limit, sample=self.sample, ids=self.ids, seed=self.seed)
 
+    def words(self) -> list[str]:
+        """Spell the options that are not the defaults, as the command line takes them.
+
+        Prompt and ids come from files that only their owner knows; the base URL may hold a key and is left out.
+
+        Examples
+        --------
+        >>> Settings("fake/?pmf=1", "starter", limit=2, temperature=0.5).words()
+        ['--limit', '2', '--temperature', '0.5']
+        """
+        words = []
+        for name in SPELLED:
+            value, default = getattr(self, name), getattr(Settings("", ""), name)
+            if value != default:
+                words += ["-n" if name == "n" else f"--{name.replace('_', '-')}", str(value)]
+        words += ["--prompt", "THE_SAME_PROMPT_FILE"] if self.prompt is not None else []
+        words += ["--ids", "THE_SAME_IDS_FILE"] if self.ids is not None else []
+        return words
+
     def identity(self, dataset: Dataset) -> dict[str, Any]:
         """List what a run file may not change under its answers."""
         return {
@@ -165,6 +193,14 @@ def check_settings(settings: Settings) -> None:
         ("top-p", settings.top_p is None or 0 < settings.top_p <= 1, "above 0 and at most 1", settings.top_p),
         ("max-tokens", settings.max_tokens is None or settings.max_tokens >= 1, "at least 1", settings.max_tokens),
         ("timeout", settings.timeout > 0, "above 0", settings.timeout),
+        ("judge-prompt", settings.judge_prompt in PROMPTS, ", ".join(PROMPTS), settings.judge_prompt),
+        ("budget", settings.max_cost is None or 0 < settings.max_cost < inf, "above 0 (USD)", settings.max_cost),
+        (
+            "max-total-tokens",
+            settings.max_total_tokens is None or settings.max_total_tokens >= 1,
+            "at least 1",
+            settings.max_total_tokens,
+        ),
         ("elicit", settings.elicit in {"percent", "none"}, "percent or none", settings.elicit),
         ("grade-classes", settings.grade_classes in {"all", "mode"}, "all or mode", settings.grade_classes),
         (

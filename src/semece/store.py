@@ -143,9 +143,9 @@ class Store:
     def _take_lock(self) -> None:
         from filelock import FileLock, Timeout
 
-        Path(self.path).parent.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.path + ".lock")
         try:
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout:
             self._lock = None
@@ -320,7 +320,7 @@ class Store:
             "count(input_tokens), count(cost) FROM replies GROUP BY stage"
         )
         rows = self._execute(sql)
-        return {r[0]: (int(r[1]), int(r[2]), r[3] if r[5] == r[4] and r[5] else None) for r in rows}
+        return {r[0]: (int(r[1]), int(r[2]), (r[3] or 0.0) if r[5] == r[4] else None) for r in rows}
 
     def integrity_faults(self) -> list[str]:
         """List what SQLite finds wrong with the file; empty if nothing."""
@@ -335,6 +335,15 @@ class Store:
         )
         failed, paid = self._execute(sql)[0]
         return int(failed), int(paid)
+
+    def last_failure(self) -> str | None:
+        """Read the sentence of the newest call that delivered nothing."""
+        sql = (
+            "SELECT raw FROM replies WHERE status IN "
+            "('rate_limited', 'timeout', 'connection', 'server', 'broken_body') ORDER BY id DESC LIMIT 1"
+        )
+        rows = self._execute(sql)
+        return None if not rows else str(json.loads(rows[0][0]).get("error"))
 
     def repeated_provider_ids(self) -> int:
         """Count calls that came back under a request id of an earlier call."""

@@ -77,10 +77,13 @@ class Outcome:
         The run file.
     missing : int
         Replies of the view that are still missing, judges' included.
+    last_failure : str or None
+        The sentence of the last call that delivered nothing.
     """
 
     path: str
     missing: int
+    last_failure: str | None = None
 
 
 async def execute(
@@ -120,9 +123,15 @@ async def execute(
     chosen = settings.choose(data)
     if not chosen:
         raise SemeceError(f"no question of {data.name} is selected")
+    if "given" in settings.judges():
+        raise SemeceError("the judge 'given' reads labels that came with samples: 'semece score'; a run needs another")
+    price_of(settings, settings.model)
     questions = [question for _, question in chosen]
     opened: Model | BatchModel | None = None
     if model is None and not isinstance(path, Store) and not Path(path).exists():  # noqa: ASYNC240 - before anything runs
+        for judge in judges:  # one that cannot be used leaves no file either
+            if isinstance(judge, LLMJudge):
+                await open_for(settings, questions, judge.model).aclose()
         if settings.batch:
             opened = open_batches_for(settings, questions, settings.model)
         else:
@@ -133,15 +142,33 @@ async def execute(
             store.add_questions(chosen)
             store.set_meta("prompt", settings.prompt)
             store.set_meta("dataset", settings.dataset)
+            store.set_meta("options", settings.words())
             store.set_meta("view", _view(settings, [q.id for q in questions]))
             work = Work(store, settings, questions, progress or _silent)
             await work.collect()
             await work.respond(model)
             await work.judge(*judges)
-            return Outcome(store.path, work.missing)
+            return Outcome(store.path, work.missing, store.last_failure() if work.missing else None)
     finally:
         if opened is not None:
             await opened.aclose()
+
+
+def price_of(settings: Settings, spelling: str) -> Price | None:
+    """Look up the live price of a model; a budget in USD needs one.
+
+    Raises
+    ------
+    SemeceError
+        There is a budget in USD and no price.
+    """
+    price = known_price(spelling, settings.prices)
+    if settings.max_cost is not None and price is None:
+        raise SemeceError(
+            f"the price of {spelling} is not known, so a budget in USD cannot be kept; cap tokens with "
+            "--max-total-tokens"
+        )
+    return price
 
 
 def open_for(settings: Settings, questions: Sequence[Question], spelling: str) -> Model:
@@ -224,19 +251,9 @@ class Work:
 
     def caller(self, model: Model) -> Caller:
         """Put patience, pace and caps in front of a model; all callers share the budget."""
-        settings, price = self.settings, self._price(model.name)
+        settings, price = self.settings, price_of(self.settings, model.name)
         width = min(settings.concurrency, getattr(model, "max_concurrency", settings.concurrency))
         return Caller(model, self.store, pace=Pace(width), patience=settings.patience, budget=self.budget, price=price)
-
-    def _price(self, spelling: str) -> Price | None:
-        """Look up the live price; a budget in USD needs one."""
-        price = known_price(spelling, self.settings.prices)
-        if self.settings.max_cost is not None and price is None:
-            raise SemeceError(
-                f"the price of {spelling} is not known, so a budget in USD cannot be kept; cap tokens with "
-                "--max-total-tokens"
-            )
-        return price
 
     @asynccontextmanager
     async def _courier(self, spelling: str, stage: str | None = None) -> AsyncIterator[Courier]:
@@ -250,7 +267,7 @@ class Work:
                 patience=settings.batch_patience,
                 budget=self.budget,
                 price=known_price(model.name, settings.prices, batch=True),
-                ceiling=self._price(model.name),
+                ceiling=price_of(self.settings, model.name),
                 progress=None if stage is None else partial(self.progress, stage),
             )
         finally:

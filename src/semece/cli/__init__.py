@@ -58,6 +58,8 @@ def main() -> NoReturn:
         code = _say(str(error), 3)
     except SemeceError as error:
         code = _say(str(error), 1)
+    except OSError as error:
+        code = _say(f"the output cannot be written: {error.strerror or error}", 1)
     else:
         code = 0
     sys.exit(code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -70,6 +71,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
 
 def spent_lines(run: Run) -> Iterator[str]:
     """Say what was spent and what the run noticed; nothing for samples that cost nothing."""
+    from semece import tables
     from semece.report import cost_text
 
     dollars, asked, answered = run.spent
@@ -77,7 +79,7 @@ def spent_lines(run: Run) -> Iterator[str]:
     if asked or answered or failed:
         yield f"\nSpent {cost_text(dollars, asked, answered)}."
     if failed:
-        yield f"{failed:,} calls delivered nothing and were repeated; {paid:,} of them may have been paid for."
+        yield f"{tables.plural(failed, 'call')} delivered nothing; {paid:,} of them may have been paid for."
     for event in run.events:
         yield f"Noticed: {event}."
 
@@ -108,10 +110,22 @@ def show(
     """
     with ExitStack() as stack:
         opened = open_runs(stack, [run], judge)[0]
-        for line in question_lines(opened.question(question)):
-            typer.echo(line)
-        for reply in opened.judge_replies(question):
-            typer.echo(f"\njudge: {reply}")
+        identity = os.fsencode(question).decode("utf-8", "replace")
+        for line in question_lines(opened.question(identity)):
+            typer.echo(visible(line))
+        for reply in opened.judge_replies(identity):
+            typer.echo(visible(f"\njudge: {reply}"))
+
+
+def visible(text: str) -> str:
+    r"""Write what a terminal would obey or hide as its escape; line breaks stay.
+
+    Examples
+    --------
+    >>> visible("a\x1b[31mb\nc")
+    'a\\x1b[31mb\nc'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 def question_lines(view: QuestionView) -> Iterator[str]:

@@ -90,7 +90,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     dry_run: Annotated[bool, _option("--dry-run", help="Only say what it would ask and cost.", panel=CAPS)] = False,
     config: Annotated[
-        Optional[Path], _option("--config", help="TOML with the same names under [run].")  # noqa: UP045
+        Optional[Path], _option("--config", help="TOML with the same names, in a table named run.")  # noqa: UP045
     ] = None,
 ) -> None:
     """Draw answers, group and grade them, and say how calibrated the model is. Run it again to continue.

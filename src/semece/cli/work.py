@@ -52,15 +52,41 @@ def report(path: Path, outcome: Outcome | None, code: int) -> None:
     """Print the summary if there is one, the path, and how to go on if something is missing."""
     from semece.cli.reading import print_summary
 
-    again = f"run it again to continue: {shlex.join(['semece', *sys.argv[1:]])}"
+    words, capped = (with_higher_cap(sys.argv[1:]), " with a higher cap") if code == 3 else (sys.argv[1:], "")
+    again = f"run it again{capped} to continue: {shlex.join(['semece', *words])}"
     if outcome is None:
         typer.echo(f"stopped; what was delivered is stored in {path}; {again}", err=True)
         raise typer.Exit(code)
-    print_summary([path])
+    try:
+        print_summary([path])
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; the run is stored: semece summary {shlex.quote(str(path))}", err=True)
+        raise typer.Exit(130) from None
     typer.echo(f"\n{path}")
     if outcome.missing or code:
-        typer.echo(f"semece: {outcome.missing:,} replies are missing; {again}", err=True)
+        last = "" if outcome.last_failure is None else f" (the last failure: {outcome.last_failure})"
+        typer.echo(f"semece: {outcome.missing:,} replies are missing{last}; {again}", err=True)
         raise typer.Exit(code or 3)
+
+
+def with_higher_cap(words: list[str]) -> list[str]:
+    """Double the caps of a command, so that it can continue.
+
+    Examples
+    --------
+    >>> with_higher_cap(["run", "--budget", "0.5", "--max-total-tokens=1000"])
+    ['run', '--budget', '1', '--max-total-tokens=2000']
+    """
+    raised = list(words)
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name not in {"--budget", "--max-total-tokens"}:
+            continue
+        if equals:
+            raised[place] = f"{name}={2 * float(value):.15g}"
+        elif place + 1 < len(words):
+            raised[place + 1] = f"{2 * float(words[place + 1]):.15g}"
+    return raised
 
 
 def chosen_options(context: typer.Context) -> set[str]:
@@ -115,9 +141,36 @@ def merge(given: dict[str, Any], config: Mapping[str, Any], chosen: set[str]) ->
     for name, value in config.items():
         if name not in given:
             raise ParseError(f"[run] has no option {name!r}; the options are those of 'semece run --help'")
+        check_type(name, value)
         if name not in chosen:
             given[name] = Path(value) if name in {"output", "ids", "prompt", "env_file"} else value
     return given
+
+
+WHOLE = {"n", "limit", "sample", "seed", "max_tokens", "min_responses", "concurrency", "attempts"}
+WHOLE |= {"max_total_tokens", "expected_tokens"}
+NUMBERS = {"temperature", "top_p", "timeout", "budget"}
+SWITCHES = {"quiet", "retry_failed", "dry_run", "batch"}
+
+
+def check_type(name: str, value: object) -> None:
+    """Refuse a value of another type than the option's.
+
+    Raises
+    ------
+    ParseError
+        Naming the option and the value.
+    """
+    kinds: tuple[type, ...] = (str,)
+    wanted = "text"
+    if name in WHOLE:
+        kinds, wanted = (int,), "a whole number"
+    elif name in NUMBERS:
+        kinds, wanted = (int, float), "a number"
+    elif name in SWITCHES:
+        kinds, wanted = (bool,), "true or false"
+    if type(value) not in kinds:
+        raise ParseError(f"[run] {name} must be {wanted}; got {value!r}")
 
 
 def settings_from(options: dict[str, Any]) -> Settings:
@@ -143,8 +196,10 @@ def settings_from(options: dict[str, Any]) -> Settings:
 def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ParseError(f"{path} cannot be read: {error}") from None
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ParseError(f"{path} is not UTF-8 text") from None
 
 
 def load_keys(path: Path | None) -> None:
@@ -166,6 +221,7 @@ def load_keys(path: Path | None) -> None:
 
 def carry_out(settings: Settings, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
     """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
+    from semece.run import Run
     from semece.work import Outcome, execute
 
     try:
@@ -173,7 +229,8 @@ def carry_out(settings: Settings, path: Path, *, quiet: bool) -> tuple[Outcome |
             return asyncio.run(until_signal(execute(settings, path, progress=progress)))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
-        return Outcome(str(path), 0), 3
+        with Run(path) as run:
+            return Outcome(str(path), run.counts["missing"]), 3
 
 
 async def until_signal(work: Awaitable[T]) -> tuple[T | None, int]:

@@ -21,7 +21,7 @@ from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
 from semece.models.openai_errors import FILTERED, codes, explain, lost, named_option, sentence
 from semece.models.provider_errors import clear
-from semece.models.quiet import keep_out_of_logs, secrets_of
+from semece.models.quiet import keep_out_of_logs, secrets_of, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -103,7 +103,7 @@ def open_openai(spelling: str, *, base_url: str | None = None, timeout: float = 
         raise ModelError(f"{spelling} needs an address: set {word}_BASE_URL, or give --base-url")
     if not re.match(r"https?://[^/]", address):
         raise ModelError(f"the address of {spelling} must begin with http:// or https:// and a host")
-    key = os.environ.get(service.key, "")
+    key = sendable(os.environ.get(service.key, ""), service.key)
     if not key and not urlsplit(address).username and not is_loopback(address):
         raise ModelError(f"{spelling} needs a key: set {service.key} in the environment, or give --env-file")
     return OpenAICompatible(spelling, name, service, address=address, key=key, timeout=timeout)

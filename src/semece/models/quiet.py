@@ -7,6 +7,8 @@ import logging
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from semece.errors import ModelError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -68,3 +70,22 @@ def keep_out_of_logs(secrets: Iterable[str]) -> None:
         for name in list(logging.root.manager.loggerDict):
             if name.partition(".")[0] in LIBRARIES:
                 logging.getLogger(name).addFilter(_redacting)
+
+
+def sendable(key: str, name: str) -> str:
+    r"""Give a key without the blanks and line ends that pasting leaves around it.
+
+    Raises
+    ------
+    semece.errors.ModelError
+        It holds a character that no HTTP header can carry.
+
+    Examples
+    --------
+    >>> sendable("sk-1 \n", "SERVICE_API_KEY")
+    'sk-1'
+    """
+    stripped = key.strip()
+    if not stripped.isascii() or not stripped.isprintable() or " " in stripped:
+        raise ModelError(f"the key in {name} holds a character that cannot be sent: paste it again")
+    return stripped

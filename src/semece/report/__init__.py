@@ -6,6 +6,7 @@ model, a dataset or a judge is escaped, and a content policy lets no script run 
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -113,7 +114,8 @@ def write(text: str, output: str | Path) -> Path:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         msg = f"cannot write {path}: {error.strerror}"
         raise SemeceError(msg) from error
     return path
