@@ -282,7 +282,7 @@ class Caller:
         if self._commit is None:
             loop = asyncio.get_running_loop()
             self._commit = loop.create_future()
-            loop.call_later(0.02, self._flush)
+            loop.call_later(0.004, self._flush)
         await asyncio.shield(self._commit)
 
     def _flush(self) -> None:

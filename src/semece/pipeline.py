@@ -77,9 +77,12 @@ async def respond(
     ModelError, BudgetError
         Asking on would be useless; what was delivered is stored.
     """
+    stored: set[bytes] = set()
 
     async def fill(question: Question, slots: Sequence[Slot]) -> None:
-        store.add_request(asking.keys(question).body)
+        if slots[0].request not in stored:
+            store.add_request(asking.keys(question).body)
+            stored.add(slots[0].request)
         seed = seed_base(asking.seed, question.id) + slots[0].index
         rows = await caller.deliver(Request(asking.prompt.messages(question), asking.decoding, seed=seed), slots)
         if progress:
