@@ -440,3 +440,7 @@ def test_selection_grows_with_the_count(counts, data):
     order = np.argsort(counts, kind="stable")
     assert (np.diff(probability[order]) >= -1e-12).all()
     assert abs(probability.sum() - 1) < 1e-12
+
+
+def test_labels_that_are_whole_numbers_in_an_object_array_are_labels():
+    assert Counts.from_labels([np.array([0, 0, 1], dtype=object)]).values.tolist() == [2, 1]

@@ -465,3 +465,8 @@ def test_the_pages_example_of_bounds():
     assert biases == pytest.approx((0.0029, -0.0116), abs=5e-5)
     bounds = [theory.bias_bound(0.2, 0.8, 3, 50, estimator=e) for e in ("sem1", "sem2")]
     assert [*bounds, theory.bias_bound(0.2, 0.8, 3, 50, sharp=True)] == pytest.approx([0.134, 0.268, 0.105], abs=5e-4)
+
+
+def test_numbers_in_an_object_array_are_numbers():
+    names = theory.regime(np.array([0.0, 0.4], dtype=object), 0.8, 6, 50).tolist()
+    assert names == ["jensen_dominated", "large_margin"]
