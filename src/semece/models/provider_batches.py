@@ -5,6 +5,7 @@ Neither carries an id of ours for a batch, so a batch is recognised by the ids o
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,7 @@ def open_provider_batches(spelling: str, *, base_url: str | None = None, timeout
     return AnthropicBatches(live) if live.service == "anthropic" else GoogleBatches(live)
 
 
-class ProviderBatches:
+class ProviderBatches(ABC):
     """The batch interface of a model behind ``pydantic-ai``.
 
     Parameters
@@ -217,9 +218,9 @@ class ProviderBatches:
                 found.append(state)
         return found
 
+    @abstractmethod
     def _listing(self, page: int) -> AsyncIterator[BatchState]:
         """Give the provider's batches, page by page."""
-        raise NotImplementedError
 
 
 _ENDINGS: dict[str, Ending] = {"JOB_STATE_EXPIRED": "expired", "JOB_STATE_CANCELLED": "cancelled"}
