@@ -114,7 +114,7 @@ GOOD = {"question": "Q?", "references": ["a"], "answer": "b", "correct": True}
         ({**GOOD, "correct": 1.0}, "correct must be true or false; got 1.0"),
         ({**GOOD, "answer": None}, "answer must be text; got None"),
         ({**GOOD, "references": []}, "expected references to grade against; got none"),
-        ({**GOOD, "references": {"a": 1}}, "references must be text or a list of texts; got dict"),
+        ({**GOOD, "references": {"a": 1}}, "references must be a text or a JSON list of texts such as"),
         ({**GOOD, "question": " "}, "question must be non-empty text; got ' '"),
         ({"question": "Q?", "answers": ["a"]}, "expected a list 'labels' with the class of each answer; got none"),
         ({"question": "Q?", "answers": ["a"], "labels": [0, 1]}, "one label per response; got 2 for 1"),

@@ -1,14 +1,15 @@
 """Questions from a file: JSONL, CSV, TSV or Parquet, one question a row.
 
 Columns: ``question`` (or ``problem``), and where they are there ``id``, ``references`` (a list; also ``reference``,
-``gold``, ``answer``, ``possible_answers``; a string is one reference, a string with a JSON list is that list).
-Everything else is kept as metadata.
+``gold``, ``answer``, ``possible_answers``; a string is one reference, but a string with a JSON list of texts is that
+list, since a cell of a CSV file holds no other). Everything else is kept as metadata.
 """
 
 from __future__ import annotations
 
 import csv
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical import encodable
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT_NAMES = ("question", "problem", "prompt")
+LIST_OF_TEXTS = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
+"""How a cell with a list of texts begins; ``[0, 1)`` and ``[0, 1]`` are intervals, not lists."""
 REFERENCE_NAMES = ("references", "reference", "gold", "golds", "answer", "possible_answers")
 Row = tuple[int, dict[str, Any]]
 
@@ -138,14 +141,22 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
 
 def _references(value: object, where: str) -> tuple[str, ...]:
     if isinstance(value, str):
-        if value.startswith("["):
-            try:
-                return _references(json.loads(value), where)
-            except ValueError:
-                pass
-        return (value,) if value.strip() else ()
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return (str(value),)
-    if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
-        return tuple(str(item) for item in value)
-    raise ParseError(f"{where} must be text or a list of texts; got {type(value).__name__}")
+        value = _listed(value) if LIST_OF_TEXTS.match(value) else [value] if value.strip() else []
+    elif isinstance(value, int | float):
+        value = [value]
+    rule = 'must be a text or a JSON list of texts such as ["Paris", "City of Light"]'
+    if not isinstance(value, list):
+        raise ParseError(f"{where} {rule}; got {value!r}")
+    for i, item in enumerate(value):
+        if isinstance(item, bool) or not isinstance(item, str | int | float):
+            raise ParseError(f"{where} {rule}; got {item!r} at index {i}")
+    return tuple(map(str, value))
+
+
+def _listed(cell: str) -> list[object] | str:
+    """Read a cell that begins like a list of texts; give it back if it is none."""
+    try:
+        items = json.loads(cell)
+    except ValueError:
+        return cell
+    return items if all(isinstance(item, str) for item in items) else cell

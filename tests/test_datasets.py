@@ -1,0 +1,72 @@
+"""Questions of files: references in one cell, ids."""
+
+import json
+
+import polars as pl
+import pytest
+
+from semece.datasets.files import question_from, read_questions
+from semece.errors import ParseError
+from semece.formats.samples import read_samples
+
+CELLS = [
+    ("Paris", ("Paris",)),
+    ('["Paris", "City of Light"]', ("Paris", "City of Light")),
+    (' ["Paris"] ', ("Paris",)),
+    ("Paris; Lyon | Nice, [1]", ("Paris; Lyon | Nice, [1]",)),
+    ("[0, 1)", ("[0, 1)",)),
+    ("[0, 1]", ("[0, 1]",)),
+    ("[]", ()),
+    ("", ()),
+]
+
+
+def write(path, rows):
+    """Write rows as the file's ending says."""
+    table = pl.DataFrame(rows)
+    match path.suffix:
+        case ".jsonl":
+            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        case ".parquet":
+            table.write_parquet(path)
+        case suffix:
+            table.write_csv(path, separator="\t" if suffix == ".tsv" else ",")
+    return path
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "parquet"])
+def test_a_json_list_of_texts_in_a_cell_is_several_references_and_anything_else_is_one(form, tmp_path):
+    rows = [{"question": f"Q{i}?", "references": cell} for i, (cell, _) in enumerate(CELLS)]
+    questions = read_questions(write(tmp_path / f"a.{form}", rows))
+    assert [q.references for q in questions] == [references for _, references in CELLS]
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
+def test_references_in_a_cell_are_read_alike_in_samples_and_in_questions(form, tmp_path):
+    rows = [{"question": "Q?", "references": cell, "answers": '["a", "b"]'} for cell, _ in CELLS]
+    samples = read_samples(write(tmp_path / f"a.{form}", rows))
+    assert [sample.question.references for sample in samples] == [references for _, references in CELLS]
+
+
+@pytest.mark.parametrize("name", ["reference", "gold", "golds", "answer", "possible_answers"])
+def test_every_spelling_of_references_takes_a_list_in_a_cell(name, tmp_path):
+    (question,) = read_questions(write(tmp_path / "a.csv", [{"question": "Q?", name: '["a", "b"]'}]))
+    assert question.references == ("a", "b")
+
+
+def test_a_list_column_of_parquet_is_several_references(tmp_path):
+    rows = [{"question": "Q?", "references": ["a", "b"]}, {"question": "R?", "references": []}]
+    assert [q.references for q in read_questions(write(tmp_path / "a.parquet", rows))] == [("a", "b"), ()]
+
+
+@pytest.mark.parametrize("cell", ["['Paris', 'Lyon']", '["Paris", "Lyon', '["Paris", 7]', "[ 'Paris' 'Lyon' ]"])
+def test_what_looks_like_a_list_of_texts_and_is_none_is_refused_with_place_and_example(cell, tmp_path):
+    path = write(tmp_path / "a.csv", [{"question": "Q?", "references": cell}])
+    with pytest.raises(ParseError, match=r'a\.csv, line 2: references must be a text or a JSON list .*\["Paris", '):
+        read_questions(path)
+
+
+@pytest.mark.parametrize("item", [None, True, {"text": "Paris"}, ["Paris"]])
+def test_an_item_that_is_no_text_is_named_with_its_index(item):
+    with pytest.raises(ParseError, match=r"here: references must be .*; got .* at index 1"):
+        question_from({"question": "Q?", "references": ["Paris", item]}, "here")
