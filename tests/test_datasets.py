@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 
+from semece.datasets import open_dataset
 from semece.datasets.files import question_from, read_questions
 from semece.errors import ParseError
 from semece.formats.samples import read_samples
@@ -70,3 +71,15 @@ def test_what_looks_like_a_list_of_texts_and_is_none_is_refused_with_place_and_e
 def test_an_item_that_is_no_text_is_named_with_its_index(item):
     with pytest.raises(ParseError, match=r"here: references must be .*; got .* at index 1"):
         question_from({"question": "Q?", "references": ["Paris", item]}, "here")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "tsv", "parquet"])
+def test_blanks_around_an_id_are_no_part_of_it(form, tmp_path):
+    rows = [{"id": " q1 ", "question": "Q?"}, {"id": "q2\t", "question": "R?"}, {"id": "  ", "question": "S?"}]
+    assert [q.id for q in open_dataset(str(write(tmp_path / f"a.{form}", rows))).questions] == ["q1", "q2", "2"]
+
+
+def test_ids_that_differ_only_in_blanks_around_them_are_the_same_id(tmp_path):
+    path = write(tmp_path / "a.csv", [{"id": "q1", "question": "Q?"}, {"id": " q1 ", "question": "R?"}])
+    with pytest.raises(ParseError, match="ids must be unique; 'q1' is the id of rows 1 and 2"):
+        read_questions(path)

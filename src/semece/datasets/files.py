@@ -2,7 +2,7 @@
 
 Columns: ``question`` (or ``problem``), and where they are there ``id``, ``references`` (a list; also ``reference``,
 ``gold``, ``answer``, ``possible_answers``; a string is one reference, but a string with a JSON list of texts is that
-list, since a cell of a CSV file holds no other). Everything else is kept as metadata.
+list, since a cell of a CSV file holds no other). Blanks around an id are dropped. Everything else is kept as metadata.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
     identity = row.get("id")
     rest = {k: v for k, v in row.items() if k not in {name, source, "id"}}
     clean = tuple(encodable(reference) for reference in references)
-    return Question("" if identity is None else encodable(str(identity)), encodable(text), clean, rest)
+    return Question("" if identity is None else encodable(str(identity).strip()), encodable(text), clean, rest)
 
 
 def _references(value: object, where: str) -> tuple[str, ...]:
