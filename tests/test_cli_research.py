@@ -21,6 +21,44 @@ def test_a_margin_that_cannot_be_is_one_sentence(semece):
     assert (code, err) == (1, "semece: margin must lie in [0, 1]; got 2.0 at index 0\n")
 
 
+@pytest.mark.parametrize("classes", [1, 0, -3, 1.9, "nan"])
+def test_fewer_than_two_classes_have_no_margin(semece, classes):
+    code, out, err = semece("theory", "--margin", 0.08, f"--classes={classes}")
+    assert (code, out, err) == (1, "", f"semece: --classes must be at least 2; got {classes}\n")
+
+
+@pytest.mark.parametrize(
+    ("margin", "mass", "classes", "needed"),
+    [(0, 0.8, 2, "at least 3 classes"), (0.5, 0.6, 9, "at least 10 classes"), (0.4, 0.4, 50, "a mass of 1")],
+)
+def test_a_margin_and_a_mass_that_do_not_fit_the_classes_are_one_sentence(semece, margin, mass, classes, needed):
+    code, out, err = semece("theory", "--margin", margin, "--mass", mass, "-K", classes)
+    assert (code, out) == (1, "")
+    assert err.startswith(f"semece: a margin of {margin} with a mass of {mass} leaves ")
+    assert f": it needs {needed}; got {classes} classes\n" in err
+
+
+@pytest.mark.parametrize(("margin", "mass", "classes"), [(0, 0.8, 3), (0.5, 0.6, 10), (1, 1, 2), (0.1, 1, 7)])
+def test_a_population_that_just_fits_is_taken(semece, margin, mass, classes):
+    assert semece("theory", "--margin", margin, "--mass", mass, "-K", classes)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--margin", 0.5, "--mass", 0.4), "top_two_mass must be positive and at least the margin; got 0.4"),
+        (("--margin=-0.1",), "margin must lie in [0, 1]; got -0.1"),
+        (("--margin", "nan"), "margin must lie in [0, 1]; got nan"),
+        (("--margin", 0.1, "--mass", 0), "top_two_mass must be positive and at least the margin; got 0.0"),
+        (("--margin", 0.1, "-K", "inf"), "n_classes must be finite"),
+    ],
+)
+def test_an_impossible_number_of_theory_is_named(semece, words, sentence):
+    code, out, err = semece("theory", *words)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert err.startswith(f"semece: {sentence}")
+
+
 def test_simulate_prints_truth_estimates_and_predictions_and_is_repeatable(semece):
     words = ("simulate", "--family", "near-tie", "-Q", 300, "--seed", 3)
     code, out, _ = semece(*words)

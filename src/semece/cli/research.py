@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import ceil
 from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
 
 import typer
@@ -29,6 +30,7 @@ def theory(  # noqa: PLR0917 - one parameter per option
     """
     from semece.errors import SemeceError
 
+    check_classes(margin, top_two_mass, classes)
     try:
         facts = dict(facts_of(margin, top_two_mass, classes, n, bias))
     except ValueError as error:
@@ -38,6 +40,27 @@ def theory(  # noqa: PLR0917 - one parameter per option
         return
     for name, value in facts.items():
         typer.echo(f"{name:44s} {value if isinstance(value, str | int) else format(value, '.4f')}")
+
+
+def check_classes(margin: float, mass: float, classes: float) -> None:
+    """Refuse fewer classes than a population with this margin and mass has.
+
+    Raises
+    ------
+    SemeceError
+        There are fewer than 2, or the rest 1 - p does not fit into classes of at most the second's probability.
+    """
+    from semece.errors import SemeceError
+
+    if not classes >= 2:
+        raise SemeceError(f"--classes must be at least 2; got {classes:g}")
+    second, rest = (mass - margin) / 2, 1 - mass
+    if 0 < rest < 1 and second >= 0 and (classes - 2) * second < rest - 1e-9:
+        least = f"at least {2 + ceil(rest / second - 1e-9)} classes" if second else "a mass of 1"
+        raise SemeceError(
+            f"a margin of {margin:g} with a mass of {mass:g} leaves {rest:g} for classes of at most {second:g} each: "
+            f"it needs {least}; got {classes:g} classes"
+        )
 
 
 def facts_of(margin: float, mass: float, classes: float, n: int, bias: float | None) -> Iterator[tuple[str, Any]]:
