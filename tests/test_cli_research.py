@@ -6,14 +6,28 @@ import pytest
 
 
 def test_theory_says_regime_biases_gaps_and_the_least_n(semece):
-    code, out, _ = semece("theory", "--margin", 0.08, "--mass", 1, "--classes", 2, "-n", 50, "--bias", 0.01, "--json")
+    words = ("theory", "--margin", 0.08, "--mass", 1, "--classes", 2, "-n", 50, "--bias", 0.01)
+    code, out, _ = semece(*words, "--json")
     facts = json.loads(out)
     assert code == 0
-    assert (facts["regime (same-n)"], facts["regime (as-run)"]) == ("jensen_dominated", "low_margin")
-    assert facts["bias of Sem1 (n responses)"] == pytest.approx(0.0252, abs=1e-4)
-    assert facts["estimator gap (given-pool)"] == pytest.approx(0.0709, abs=1e-4)
-    assert facts["least n for a bias of Sem2 of 0.01"] == 414
-    assert "0.0481" in semece("theory", "--margin", 0.08, "--mass", 1, "--classes", 2, "-n", 50)[1]
+    assert (facts["regime_same_n"], facts["regime_as_run"]) == ("jensen_dominated", "low_margin")
+    assert facts["sem1_bias"] == pytest.approx(0.0252, abs=1e-4)
+    assert facts["estimator_gap_given_pool"] == pytest.approx(0.0709, abs=1e-4)
+    assert facts["sem2_least_n"] == 414
+    lines = semece(*words)[1].splitlines()
+    assert len(lines) == len(facts)
+    assert "estimator gap (same-n)             0.0481" in lines
+    assert "least n for this bias of Sem2      414" in lines
+
+
+def test_names_of_theory_in_json_are_stable(semece):
+    words = ("theory", "--margin", 0.08, "--json")
+    names = [
+        *("regime_same_n", "regime_as_run", "sem1_bias", "sem2_bias", "estimator_gap_same_n"),
+        *("estimator_gap_as_run", "estimator_gap_given_pool"),
+    ]
+    assert list(json.loads(semece(*words)[1])) == names
+    assert list(json.loads(semece(*words, "--bias", 0.01)[1])) == [*names, "sem1_least_n", "sem2_least_n"]
 
 
 def test_a_margin_that_cannot_be_is_one_sentence(semece):

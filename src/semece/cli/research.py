@@ -39,7 +39,7 @@ def theory(  # noqa: PLR0917 - one parameter per option
         typer.echo(json.dumps(facts))
         return
     for name, value in facts.items():
-        typer.echo(f"{name:44s} {value if isinstance(value, str | int) else format(value, '.4f')}")
+        typer.echo(f"{MEANINGS[name]:34s} {value if isinstance(value, str | int) else format(value, '.4f')}")
 
 
 def check_classes(margin: float, mass: float, classes: float) -> None:
@@ -64,20 +64,38 @@ def check_classes(margin: float, mass: float, classes: float) -> None:
 
 
 def facts_of(margin: float, mass: float, classes: float, n: int, bias: float | None) -> Iterator[tuple[str, Any]]:
-    """Compute each fact under its name."""
+    """Compute each fact under its name in JSON."""
     from semece import theory as t
     from semece.theory.predictions import PREDICTIONS
 
     s = max(1, n // 2)
     for design in ("same-n", "as-run"):
-        yield f"regime ({design})", str(t.regime(margin, mass, classes, n, design=design))
-    yield "bias of Sem1 (n responses)", float(t.predicted_bias(margin, mass, n))
-    yield "bias of Sem2 (selected on n // 2)", float(t.predicted_bias(margin, mass, s, estimator="sem2"))
+        yield f"regime_{_snake(design)}", str(t.regime(margin, mass, classes, n, design=design))
+    yield "sem1_bias", float(t.predicted_bias(margin, mass, n))
+    yield "sem2_bias", float(t.predicted_bias(margin, mass, s, estimator="sem2"))
     for name in PREDICTIONS:
-        yield f"estimator gap ({name})", float(t.predicted_gap(margin, mass, n, design=name))
+        yield f"estimator_gap_{_snake(name)}", float(t.predicted_gap(margin, mass, n, design=name))
     if bias is not None:
-        yield f"least n for a bias of Sem1 of {bias:g}", t.minimal_n(bias, margin, mass)
-        yield f"least n for a bias of Sem2 of {bias:g}", 2 * t.minimal_n(bias, margin, mass, estimator="sem2")
+        yield "sem1_least_n", t.minimal_n(bias, margin, mass)
+        yield "sem2_least_n", 2 * t.minimal_n(bias, margin, mass, estimator="sem2")
+
+
+def _snake(design: str) -> str:
+    return design.replace("-", "_")
+
+
+MEANINGS = {
+    "regime_same_n": "regime (same-n)",
+    "regime_as_run": "regime (as-run)",
+    "sem1_bias": "bias of Sem1 (n responses)",
+    "sem2_bias": "bias of Sem2 (selected on n // 2)",
+    "estimator_gap_same_n": "estimator gap (same-n)",
+    "estimator_gap_as_run": "estimator gap (as-run)",
+    "estimator_gap_given_pool": "estimator gap (given-pool)",
+    "sem1_least_n": "least n for this bias of Sem1",
+    "sem2_least_n": "least n for this bias of Sem2",
+}
+"""What a person reads instead of a name in JSON."""
 
 
 def simulate(  # noqa: PLR0917 - one parameter per option
