@@ -2,15 +2,16 @@
 
 import asyncio
 import random
+import re
 
 import pytest
 
 from semece.budget import Budget, Price, estimated_tokens, known_price
 from semece.calls import Patience
 from semece.datasets import Dataset, open_dataset
-from semece.errors import BudgetError
+from semece.errors import BudgetError, SemeceError
 from semece.models import Decoding, Message, Request
-from semece.planning import plan, plan_text
+from semece.planning import check_judges, plan, plan_text
 from semece.settings import Settings
 from semece.work import execute
 
@@ -68,6 +69,53 @@ def test_an_unknown_price_is_said_and_tokens_are_always_there(tmp_path, monkeypa
     assert "price unknown" in text
     assert "tokens in" in text
     assert "an assumption" in text
+
+
+PAID = "openai/gpt-4o-mini"
+
+
+def test_who_names_no_judge_is_told_what_the_models_own_judging_costs_as_a_dry_run_says(semece):
+    code, out, err = semece("run", "-m", PAID, "-d", "starter")
+    told = re.fullmatch(rf"semece: name a judge: --judge rules \(free\) or --judge {PAID} \((.*) for this run\)\n", err)
+    made = plan(Settings(PAID, "starter", judge=PAID), "absent.db")
+    cost = sum(stage.cost for stage in made.stages[1:])
+    assert (code, out, told[1]) == (1, "", f"about ${cost:.2f}")
+    assert cost > 0.005
+    assert semece("run", "-m", PAID, "-d", "starter", "--dry-run")[2] == err
+
+
+def test_the_told_price_is_that_of_the_stages_and_questions_that_would_be_judged_and_of_batches():
+    def told(**options):
+        with pytest.raises(SemeceError) as caught:
+            check_judges(Settings(PAID, "starter", **options))
+        return str(caught.value).partition(f"--judge {PAID} ")[2]
+
+    own = {PAID: Price(0.001, 0.002)}
+    all_of_it, graded, few = (
+        float(re.fullmatch(r"\(about \$([\d,.]+) for this run\)", told(prices=own, **more))[1].replace(",", ""))
+        for more in ({}, {"partition_judge": "rules"}, {"limit": 3})
+    )
+    assert all_of_it > graded > few > 0
+    assert told(limit=1) == "(less than $0.01 for this run)"
+    assert told(batch=True, n=500) != told(n=500)
+    assert told(n=500).startswith("(about $")
+
+
+def test_a_judge_of_unknown_price_is_named_without_one():
+    with pytest.raises(SemeceError, match=r"--judge rules \(free\) or --judge openai-api/test/m$"):
+        check_judges(Settings("openai-api/test/m", "starter"))
+
+
+def test_a_judge_on_this_machine_is_told_to_be_free():
+    with pytest.raises(SemeceError, match=r"--judge ollama/m \(free\)$"):
+        check_judges(Settings("ollama/m", "starter"))
+
+
+def test_a_judge_that_needs_several_calls_for_a_question_is_planned_so():
+    judged = {n: plan(Settings(PAID, "starter", n=n, limit=1, judge=PAID), "absent.db").stages[1] for n in (133, 500)}
+    assert [judged[n].calls for n in (133, 500)] == [1, 5]
+    assert judged[133].output_tokens == 3 * 60
+    assert 3 * 225 <= judged[500].output_tokens <= 3 * (225 + 4 * 6)
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("abcd", 1), ("abcde", 2), ("日本", 2), ("é", 1)])

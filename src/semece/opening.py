@@ -243,6 +243,4 @@ def default_judge(model: str) -> str:
     check_model(model)
     if model.partition("/")[0] in EMBEDDED:
         return "rules"
-    raise SemeceError(
-        "name a judge: --judge rules (free) or --judge openai/MODEL (one call per question and per class)"
-    )
+    raise SemeceError(f"name a judge: --judge rules (free) or --judge {model}")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from semece.budget import estimated_tokens, known_price, prompt_tokens
 from semece.datasets import open_dataset
+from semece.errors import SemeceError
 from semece.judges.llm import LLMJudge
-from semece.opening import open_judges
+from semece.opening import check_model, open_judges
 from semece.pipeline import at_once
 from semece.settings import Settings, check_settings
 from semece.slots import Asking, missing_slots
@@ -19,8 +20,6 @@ from semece.store import Store
 from semece.work import price_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from semece.models import Message
     from semece.records import Question
 
@@ -96,20 +95,58 @@ def plan(settings: Settings, path: str | Path, *, expected_tokens: int | None = 
     """
     check_settings(settings)
     price_of(settings, settings.model)
-    judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
-    data = open_dataset(settings.dataset)
-    chosen = [
-        q for _, q in data.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
-    ]
+    check_judges(settings)
+    chosen = [q for _, q in settings.choose(open_dataset(settings.dataset))]
     exists = Path(path).exists()
     with Store(path) if exists else Store(":memory:", write=True) as store:
         stored = _stored_tokens(store, chosen)
         tokens = expected_tokens or stored or min(ANSWER_TOKENS, settings.decoding.max_tokens)
-        stages = [_respond(store, settings, chosen, tokens)]
-    for name, judge in zip(("partition", "grade"), judges, strict=True):
-        if isinstance(judge, LLMJudge):
-            stages.append(_judge(name, judge, settings, chosen))
-    return Plan(tuple(stages), tokens, stored is not None and expected_tokens is None)
+        stages = (_respond(store, settings, chosen, tokens), *_judging(settings, chosen))
+    return Plan(stages, tokens, stored is not None and expected_tokens is None)
+
+
+def check_judges(settings: Settings) -> None:
+    """Refuse a run for which a judge must be named, and say what its own model would cost as one.
+
+    Parameters
+    ----------
+    settings : Settings
+        The run.
+
+    Raises
+    ------
+    SemeceError
+        No judge is named and the model does not run here, or something else of the settings cannot be meant.
+    """
+    check_settings(settings)
+    check_model(settings.model)
+    try:
+        settings.judges()
+    except SemeceError as error:
+        chosen = [q for _, q in settings.choose(open_dataset(settings.dataset))]
+        stages = _judging(replace(settings, judge=settings.model), chosen)
+        raise SemeceError(f"{error}{_about([s.batch_cost if settings.batch else s.cost for s in stages])}") from None
+
+
+def _about(costs: list[float | None]) -> str:
+    """Say in parentheses what stages cost together; nothing if one of them has no known price."""
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return ""
+    total = sum(known)
+    if total == 0:
+        return " (free)"
+    return f" ({'less than $0.01' if total < 0.005 else f'about {_usd(total)}'} for this run)"
+
+
+def _judging(settings: Settings, questions: list[Question]) -> list[Stage]:
+    """Plan the stages of judges that cost something."""
+    judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
+    return [
+        _judge(name, judge, settings, questions)
+        for name, judge in zip(("partition", "grade"), judges, strict=True)
+        if isinstance(judge, LLMJudge)
+    ]
 
 
 def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
@@ -153,21 +190,24 @@ def _judge(name: str, judge: LLMJudge, settings: Settings, questions: list[Quest
     """Count the judge's real prompts with stand-ins for the answers that nobody has drawn yet."""
     strings = [f"a string of usual length, {i}" for i in range(max(2, round(settings.n * DISTINCT_SHARE)))]
     classes = CLASSES if settings.grade_classes == "all" else 1
-    calls = asked = 0
+    calls = asked = answered = 0
 
-    async def count(messages: tuple[Message, ...], *, read: Callable[[str], Any], **_: object) -> Any:  # noqa: ANN401
-        nonlocal calls, asked
+    async def count(messages: tuple[Message, ...], **_: object) -> Any:  # noqa: ANN401 - labels or a verdict
+        nonlocal calls, asked, answered
         times = classes if name == "grade" else 1
         calls, asked = calls + times, asked + times * prompt_tokens(messages)
-        singletons = [[number] for number in range(1, len(strings) + 1)]
-        return read(json.dumps({"classes": singletons} if name == "partition" else {"verdict": "correct"}))
+        if name == "grade":
+            answered += 10 * times
+            return "correct"
+        shown = len(json.loads(messages[-1].content)["answers"])
+        answered += 3 * shown
+        return [number % CLASSES for number in range(shown)]
 
     for question in questions:
         if name == "partition":
             at_once(judge.partition(question, strings, count))
         elif question.references:
             at_once(judge.grade(question, strings[0], count))
-    answered = calls * (3 * len(strings) if name == "partition" else 10)
     return _stage(settings, name, judge.model, (calls, asked, answered))
 
 

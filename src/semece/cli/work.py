@@ -30,6 +30,8 @@ STAGES = {"respond": "responses", "judge": "judged"}
 
 def run_command(given: dict[str, Any]) -> None:
     """Run from the command line's options."""
+    from semece.planning import check_judges, plan, plan_text
+
     config, prices = read_config(given.pop("config"))
     options = merge(given, config, chosen_options(given.pop("context")))
     options["prices"] = prices
@@ -39,10 +41,9 @@ def run_command(given: dict[str, Any]) -> None:
     settings = settings_from(options)
     path = output or default_path(settings)
     if dry:
-        from semece.planning import plan, plan_text
-
         typer.echo(plan_text(plan(settings, path, expected_tokens=expected)))
         return
+    check_judges(settings)
     typer.echo(str(path), err=True)
     outcome, code = carry_out(settings, path, quiet=quiet)
     report(path, outcome, code)
