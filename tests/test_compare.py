@@ -475,3 +475,53 @@ def test_wrong_input_is_one_sentence_and_changes_nothing(semece, run, words, sen
 def test_one_judge_is_too_few(semece, run):
     assert semece("compare", run, "--judges", "rules")[0] == 2
     assert semece("compare", run)[0] == 2
+
+
+READERS = (("summary",), ("show", "q00"), ("report",), ("export",))
+
+
+@pytest.mark.parametrize("words", READERS)
+def test_a_judge_that_has_not_judged_a_run_is_refused_with_those_that_have_and_what_to_type(semece, tmp_path, words):
+    path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
+    asyncio.run(ask_judges(path, ["fake/judge#strict"]))
+    command, *more = words
+    code, out, err = semece(command, path, *more, "--judge", "fake/judge")
+    ask = f"semece compare {path} --judges rules fake/judge"
+    assert (code, out) == (1, "")
+    assert err == (
+        f"semece: fake/judge has not judged {path}, but exact, rules and fake/judge#strict have; to ask it: {ask}\n"
+    )
+    assert semece(*ask.split()[1:], "-q")[0] == 0
+    assert semece(command, path, *more, "--judge", "fake/judge")[0] == 0
+
+
+@pytest.mark.parametrize("judge", ["rules", "exact", "fake/judge#strict"])
+def test_a_judge_that_needs_no_replies_or_has_them_is_read(semece, tmp_path, judge):
+    path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
+    asyncio.run(ask_judges(path, ["fake/judge#strict"]))
+    assert semece("summary", path, "--judge", judge)[0] == 0
+
+
+def test_another_order_is_refused_while_classes_need_it_and_read_where_there_is_nothing_to_order(semece, tmp_path):
+    split = samples(tmp_path, [row(0, SPLIT), row(1, ["Paris", "Paris"])])
+    asyncio.run(ask_judges(split, ["fake/judge"]))
+    assert semece("summary", split, "--judge", "fake/judge#order=1")[0] == 1
+    (tmp_path / "b").mkdir()
+    alike = samples(tmp_path / "b", [row(i, ["Paris", "Paris"]) for i in range(2)])
+    assert semece("summary", alike, "--judge", "fake/judge#order=1")[0] == 1
+    asyncio.run(ask_judges(alike, ["fake/judge"]))
+    assert semece("summary", alike, "--judge", "fake/judge#order=1")[0] == 0
+
+
+def test_calls_that_delivered_nothing_are_no_judgement(semece, tmp_path):
+    path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
+    asyncio.run(ask_judges(path, ["fake/judge?fault=500:1"], patience=QUICK))
+    code, _, err = semece("summary", path, "--judge", "fake/judge?fault=500:1")
+    assert (code, "has not judged" in err) == (1, True)
+
+
+def test_labels_that_did_not_come_are_said_to_come_with_samples(semece, tmp_path):
+    path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
+    code, _, err = semece("summary", path, "--judge", "given")
+    assert code == 1
+    assert f"given has not judged {path}, but exact and rules have; labels and grades come with samples" in err

@@ -191,6 +191,23 @@ def _variant(judge: LLMJudge, text: str) -> LLMJudge:
     return judge
 
 
+def spelling_of(identity: str) -> str | None:
+    """Spell a judge by the id that stands beside its replies; None if its prompt has changed since.
+
+    Examples
+    --------
+    >>> spelling_of(open_judge("openai/gpt-4o-mini#strict").id), spelling_of("llm:x/y;prompt=old@0;seed=0;order=0")
+    ('openai/gpt-4o-mini#strict', None)
+    """
+    if identity in FREE_JUDGES:
+        return identity
+    model, *options = identity.removeprefix("llm:").rsplit(";", 3)
+    prompt, seed, order = (option.partition("=")[2] for option in options)
+    name = prompt.partition("@")[0]
+    judge = LLMJudge(model, prompt=name, seed=int(seed), order=int(order)) if name in PROMPTS else None
+    return judge.name if judge is not None and judge.id == identity else None
+
+
 def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple[Judge, Judge]:
     """Open the judges of the two stages.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,9 +18,10 @@ from semece.diagnostics.hedging import hedging_bracket
 from semece.errors import ParseError, SemeceError
 from semece.inference import rejects_calibration, residual_moments
 from semece.judges.alarms import KINDS, kind_of
+from semece.judges.given import GivenJudge
 from semece.judges.hedges import is_hedged
 from semece.judges.llm import LLMJudge
-from semece.opening import open_judges
+from semece.opening import open_judges, spelling_of
 from semece.pipeline import Missing, Undelivered, grade, partition
 from semece.rows import check_rows
 from semece.run import Run
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 
     from semece.pipeline import Judge, Progress
     from semece.run import QuestionView
+
+
+ALWAYS = ("exact", "rules")
+"""Judges under which every run can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +118,36 @@ async def ask_judges(
             with _opened(path, write=True) as store:
                 missing += await _ask(store, judge, left, progress, options)
     return missing
+
+
+def check_judged(run: Run, judge: str) -> None:
+    """Refuse a judge that has said nothing of a run: tables would be empty.
+
+    Parameters
+    ----------
+    run : Run
+        A run file, read under this judge.
+    judge : str
+        Its spelling; ``rules`` and ``exact`` need no replies.
+
+    Raises
+    ------
+    SemeceError
+        Naming the judges that have, and the command that asks this one.
+    """
+    groups, grades = open_judges(judge, judge, prompt=run.settings().judge_prompt)
+    if groups.name in ALWAYS:
+        return
+    with Store(run.path) as store:
+        grouped, graded = store.judges("partition"), store.judges("grade")
+    nothing_to_ask = grades.id in graded and all(v.partition for v in run.question_views() if v.estimate.n_responses)
+    if groups.id in grouped or nothing_to_ask:
+        return
+    known = [*ALWAYS, *sorted(filter(None, map(spelling_of, grouped)))]
+    ask = f"to ask it: {shlex.join(['semece', 'compare', run.path, '--judges', 'rules', judge])}"
+    if isinstance(groups, GivenJudge):
+        ask = "labels and grades come with samples: semece score"
+    raise SemeceError(f"{judge} has not judged {run.path}, but {', '.join(known[:-1])} and {known[-1]} have; {ask}")
 
 
 @contextmanager

@@ -313,6 +313,11 @@ class Store:
         sql = "SELECT status, count(*) FROM replies WHERE stage = ? AND superseded = 0 GROUP BY status"
         return dict(self._execute(sql, (stage,)))
 
+    def judges(self, stage: str) -> set[str]:
+        """Ids of the judges whose replies were delivered in a stage, readable or not."""
+        rows = self._execute("SELECT DISTINCT judge, status FROM replies WHERE stage = ? AND superseded = 0", (stage,))
+        return {judge for judge, status in rows if judge is not None and status in {*DELIVERED, "unparseable"}}
+
     def spent(self) -> dict[str, tuple[int, int, float | None]]:
         """Per stage: input tokens, output tokens, cost in USD (None if no price is known)."""
         sql = (

@@ -21,10 +21,16 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def open_runs(stack: ExitStack, paths: Sequence[Path], judge: str | None = None) -> list[Run]:
-    """Open run files for reading, until the stack closes."""
+    """Open run files for reading, until the stack closes; refuse a judge that has not judged one of them."""
     from semece.run import Run
 
-    return [stack.enter_context(Run(path, judge=judge)) for path in paths]
+    opened = [stack.enter_context(Run(path, judge=judge)) for path in paths]
+    if judge is not None:
+        from semece.panel import check_judged
+
+        for run in opened:
+            check_judged(run, judge)
+    return opened
 
 
 def summary(runs: Runs, judge: Judge = None, as_json: AsJson = False) -> None:
