@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from semece.adaptive import ece_sweep, smooth_ece
 from semece.bins import BINNING, CLOSED
 from semece.calibration import debiased_rms_ce, ece, mce, reliability_table, rms_ce
+from semece.ranking import auroc
+from semece.scores import brier
 
 ROWS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 4), st.integers(1, 3)), min_size=1, max_size=30)
 """Confidence on a grid of twentieths, soft correctness on one of quarters, a frequency weight."""
@@ -112,9 +114,16 @@ def test_a_table_has_empty_bins_with_count_zero_and_nan():
         assert np.isfinite(values[[0, -1]]).all()
 
 
-def test_counts_are_whole_numbers_unless_weights_were_given():
+def test_counts_are_whole_numbers():
     assert reliability_table([0.5], [1]).count.dtype == np.int64
-    assert reliability_table([0.5], [1], weights=[0.5]).count[5] == 0.5
+    assert reliability_table([0.5], [1], weights=[2]).count.dtype == np.int64
+    assert reliability_table([0.5], [1], weights=[2.0]).count[5] == 2
+
+
+@pytest.mark.parametrize("metric", [ece, ece_sweep, smooth_ece, brier, auroc])
+def test_a_metric_that_counts_no_rows_depends_on_the_ratios_of_weights_alone(metric):
+    c, a, w = [0.1, 0.35, 0.9, 0.6], [0, 1, 1, 0.5], np.array([1, 2, 3, 1])
+    assert metric(c, a, weights=w / 8) == pytest.approx(metric(c, a, weights=w), abs=1e-9)
 
 
 def test_the_accuracy_of_a_bin_has_a_wilson_interval():

@@ -173,9 +173,10 @@ def test_a_level_that_is_no_number_is_refused(level):
         ece_interval([0.5, 0.5], [1, 0], level=level)
 
 
-@pytest.mark.parametrize(
-    "weighted", [ece_interval, debiased_ece, lambda c, a, weights: accuracy_interval(a, weights=weights)]
-)
+COUNTING = (ece_interval, debiased_ece, debiased_rms_ce, mce, rms_ce, reliability_table)
+
+
+@pytest.mark.parametrize("weighted", [*COUNTING, lambda c, a, weights: accuracy_interval(a, weights=weights)])
 def test_weights_that_say_how_many_rows_there_are_must_be_whole(weighted):
     message = r"weights must be whole numbers here, how often a row occurs; got 0\.25 at index 1$"
     with pytest.raises(ValueError, match=message):

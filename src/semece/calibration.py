@@ -1,8 +1,9 @@
 r"""Calibration error of many questions: the ECE family and the reliability table.
 
 ``confidence`` and ``correct`` are one number in [0, 1] per row; ``correct`` may be soft (a share of correct answers).
-``weights`` are frequency weights: a weight of 3 is the same as the row three times. A gap is confidence minus
-accuracy, positive for over-confidence. Edge rules are those of :mod:`semece.bins`.
+``weights`` are frequency weights: a weight of 3 is the same as the row three times. :func:`ece` is an average and takes
+fractions too; what counts the rows of a bin takes whole numbers. A gap is confidence minus accuracy, positive for
+over-confidence. Edge rules are those of :mod:`semece.bins`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class ReliabilityTable(NamedTuple):
     low, high : ndarray
         Edges of the bin.
     count : ndarray
-        Rows in the bin: whole numbers, or sums of weights where weights were given. 0 in an empty bin.
+        Rows in the bin, each as often as its weight says. 0 in an empty bin.
     confidence, accuracy : ndarray
         Means; nan in an empty bin.
     gap : ndarray
@@ -77,7 +78,7 @@ def ece(
     binning : {'width', 'mass'}
         Bins of equal width, or of about equal weight with equal values together.
     weights : array_like, shape (N,), optional
-        Frequency weights >= 0.
+        Frequency weights >= 0; their ratios alone matter.
 
     Returns
     -------
@@ -122,10 +123,12 @@ def mce(
     ----------
     confidence, correct : array_like, shape (N,)
         In [0, 1]; N >= 1. ``correct`` may be soft.
-    n_bins, closed, binning, weights
+    n_bins, closed, binning
         As in :func:`ece`.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0, whole numbers: how often a row occurs.
     min_count : float
-        Bins with fewer rows (less weight) are passed over: one row alone makes a gap of up to 1.
+        Bins with fewer rows are passed over: one row alone makes a gap of up to 1.
 
     Returns
     -------
@@ -146,7 +149,7 @@ def mce(
     >>> mce([0.5, 0.5, 1.0], [1, 0, 0]), mce([0.5, 0.5, 1.0], [1, 0, 0], min_count=2)
     (1.0, 0.0)
     """
-    rows = check_rows(confidence, correct, weights=weights)
+    rows = check_rows(confidence, correct, weights=weights, whole=True)
     weight, gap = _gaps(rows, make_bins(rows, n_bins=n_bins, closed=closed, binning=binning), min_count)
     return float(np.abs(gap).max()) if len(weight) else float("nan")
 
@@ -170,10 +173,12 @@ def rms_ce(
     ----------
     confidence, correct : array_like, shape (N,)
         In [0, 1]; N >= 1. ``correct`` may be soft.
-    n_bins, closed, binning, weights
+    n_bins, closed, binning
         As in :func:`ece`.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0, whole numbers: how often a row occurs.
     min_count : float
-        Bins with fewer rows (less weight) are left out of both sums.
+        Bins with fewer rows are left out of both sums.
     variant : {'bins', 'hle-script'}
         ``"hle-script"`` is what the script of Humanity's Last Exam prints, for comparison with its tables only: bins
         of 100 rows in order of confidence, **the last bin dropped** but its rows counted in N. An always wrong, fully
@@ -199,7 +204,7 @@ def rms_ce(
     0.316227766017
     """
     check_choice("variant", variant, ("bins", "hle-script"))
-    rows = check_rows(confidence, correct, weights=weights)
+    rows = check_rows(confidence, correct, weights=weights, whole=True)
     if variant == "hle-script":
         return _hle_script(rows, weighted=weights is not None)
     weight, gap = _gaps(rows, make_bins(rows, n_bins=n_bins, closed=closed, binning=binning), min_count)
@@ -225,8 +230,10 @@ def debiased_rms_ce(
     ----------
     confidence, correct : array_like, shape (N,)
         In [0, 1]; N >= 1. ``correct`` may be soft.
-    n_bins, closed, binning, weights
+    n_bins, closed, binning
         As in :func:`ece`. Bins with one row have no variance and add nothing.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0, whole numbers: how often a row occurs.
 
     Returns
     -------
@@ -248,7 +255,7 @@ def debiased_rms_ce(
     >>> round(debiased_rms_ce([0.9] * 4, [1, 0, 0, 0]), 12)
     0.6
     """
-    rows = check_rows(confidence, correct, weights=weights)
+    rows = check_rows(confidence, correct, weights=weights, whole=True)
     bins = make_bins(rows, n_bins=n_bins, closed=closed, binning=binning)
     n = bins.total(rows.weights)
     total = bins.total(rows.weights * rows.correct)
@@ -281,7 +288,7 @@ def reliability_table(
     level : float
         Of the Wilson interval, in (0, 1).
     weights : array_like, shape (N,), optional
-        Frequency weights >= 0.
+        Frequency weights >= 0, whole numbers: how often a row occurs.
 
     Returns
     -------
@@ -304,7 +311,7 @@ def reliability_table(
     >>> table.count, table.gap
     (array([2, 2]), array([0.2, 0.4]))
     """
-    rows = check_rows(confidence, correct, weights=weights)
+    rows = check_rows(confidence, correct, weights=weights, whole=True)
     bins = make_bins(rows, n_bins=n_bins, closed=closed, binning=binning)
     check_level(level)
     weight = bins.total(rows.weights)
@@ -312,7 +319,7 @@ def reliability_table(
     confidences = bins.total(rows.weights * rows.confidence) / divisor
     accuracy = bins.total(rows.weights * rows.correct) / divisor
     low, high = wilson(accuracy, divisor, level)
-    count = weight if weights is not None else weight.astype(np.int64)
+    count = weight.astype(np.int64)
     return ReliabilityTable(bins.low, bins.high, count, confidences, accuracy, confidences - accuracy, low, high)
 
 
