@@ -66,6 +66,7 @@ MAY_IMPORT = {
     "renderers": set(),
     "tables": {"run", "renderers", *CORE},
     "figures": CORE,
+    "drawing": {"run", "tables", "figures", *CORE},
     "report": {"tables", "figures", "renderers", "run"},
 }
 """Beyond the ground. The command line may import everything, inside command bodies."""

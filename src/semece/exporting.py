@@ -39,14 +39,12 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     if what == "samples":
         if form != "jsonl":
             raise SemeceError(f"samples are written as jsonl; got {form}")
-        _write(
-            "".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in run.question_views()).encode(), output
-        )
+        write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in run.question_views()).encode(), output)
         return
     if what not in {"responses", "estimates"}:
         raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")
     table = run.responses() if what == "responses" else run.estimates()
-    _write(_bytes(table, form), output)
+    write(_bytes(table, form), output)
 
 
 def _sample(view: QuestionView) -> dict[str, Any]:
@@ -78,7 +76,14 @@ def _bytes(table: pl.DataFrame, form: str) -> bytes:
     raise SemeceError(f"the form must be jsonl, csv or parquet; got {form!r}")
 
 
-def _write(data: bytes, output: Path | None) -> None:
+def write(data: bytes, output: Path | None) -> None:
+    """Write all of it or nothing; to standard output without a path.
+
+    Raises
+    ------
+    SemeceError
+        The file cannot be written.
+    """
     if output is None:
         sys.stdout.buffer.write(data)
         return

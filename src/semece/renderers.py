@@ -1,7 +1,7 @@
 """Tables as text: Markdown, LaTeX, CSV, JSON.
 
-CSV and JSON keep every column and every digit. Markdown and LaTeX are for reading: two decimals, a number and its
-interval in one cell, null as a dash.
+CSV and JSON keep every column and every digit. Markdown and LaTeX are for reading: two decimals unless told otherwise,
+a number and its interval in one cell, null as a dash.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ Format = Literal["md", "latex", "csv", "json"]
 
 LABELS: dict[str, str] = {
     "run": "Run",
+    "dataset": "Dataset",
+    "model": "Model",
     "questions": "N",
     "excluded": "Excluded",
     "accuracy": "Accuracy",
@@ -30,8 +32,27 @@ LABELS: dict[str, str] = {
     "regimes": "Jensen / low / large margin",
     "failures": "Failed answers",
     "judge": "Judge",
+    "sem1": "Sem1",
+    "sem2": "Sem2",
+    "ece": "ECE",
+    "brier": "Brier score",
+    "auroc": "AUROC",
+    "aurc": "AURC",
+    "mean_difference": "Sem1 − Sem2",
+    "ece_difference": "Sem1-ECE − Sem2-ECE",
+    "low_margin_questions": "N (low margin)",
+    "low_margin_mean_difference": "Sem1 − Sem2 (low margin)",
+    "low_margin_ece_difference": "Sem1-ECE − Sem2-ECE (low margin)",
 }
 """Headings; another column is headed by its name with spaces."""
+
+SIGNED: dict[str, str | None] = {
+    "mean_difference": None,
+    "ece_difference": "note",
+    "low_margin_mean_difference": None,
+    "low_margin_ece_difference": "low_margin_note",
+}
+"""Columns in which LaTeX prints a number bold if its interval leaves out 0; none if the second column has a note."""
 
 COMPARED: tuple[str, ...] = ("ver_ece", "sem1_ece", "sem2_ece")
 """Columns among which the smallest of a row is printed bold and the second underlined."""
@@ -42,13 +63,15 @@ TINTS: dict[str, tuple[str, str]] = {"sem1_ece": ("semonetint", "FBE4EF"), "sem2
 MISSING = "—"
 
 
-def cells(table: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
+def cells(table: pl.DataFrame, *, digits: int = 2) -> tuple[list[str], list[list[str]]]:
     """Format a table for reading.
 
     Parameters
     ----------
     table : DataFrame
         Columns ``x_low`` and ``x_high`` beside a column ``x`` are printed in the cell of ``x``.
+    digits : int
+        Decimals, >= 0.
 
     Returns
     -------
@@ -59,10 +82,11 @@ def cells(table: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
     --------
     >>> import polars as pl
     >>> cells(pl.DataFrame({"run": ["a"], "ece": [0.214], "ece_low": [0.15], "ece_high": [0.28]}))
-    (['Run', 'ece'], [['a', '0.21 [0.15, 0.28]']])
+    (['Run', 'ECE'], [['a', '0.21 [0.15, 0.28]']])
     """
     names = shown(table.columns)
-    return [label(name) for name in names], [[_cell(row, name) for name in names] for row in table.to_dicts()]
+    rows = [[_cell(row, name, digits) for name in names] for row in table.to_dicts()]
+    return [label(name) for name in names], rows
 
 
 def shown(columns: Sequence[str]) -> list[str]:
@@ -77,29 +101,34 @@ def label(name: str) -> str:
     return LABELS.get(name, name.replace("_", " "))
 
 
-def _cell(row: dict[str, Any], name: str) -> str:
+def _cell(row: dict[str, Any], name: str, digits: int) -> str:
     """Format one value, with its interval if the row has one."""
-    text = _number(row[name])
+    text = _number(row[name], digits)
     low, high = row.get(name + "_low"), row.get(name + "_high")
-    return text if low is None or high is None else f"{text} [{_number(low)}, {_number(high)}]"
+    return text if low is None or high is None else f"{text} [{_number(low, digits)}, {_number(high, digits)}]"
 
 
-def _number(value: object) -> str:
-    """Format one value."""
+def _number(value: object, digits: int) -> str:
+    """Format one value; what rounds to zero has no sign."""
     if value is None or value != value:  # noqa: PLR0124 - nan is the one value that differs from itself
         return MISSING
     if isinstance(value, float):
-        return f"{value:.2f}".replace("-0.00", "0.00")
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        text = f"{value:.{digits}f}"
+        return text.removeprefix("-") if float(text) == 0 else text
+    if isinstance(value, list):
+        return ", ".join(_number(each, digits) for each in value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
-def to_markdown(table: pl.DataFrame) -> str:
+def to_markdown(table: pl.DataFrame, *, digits: int = 2) -> str:
     r"""Write a table as Markdown.
 
     Parameters
     ----------
     table : DataFrame
         Any table.
+    digits : int
+        Decimals, >= 0.
 
     Returns
     -------
@@ -115,7 +144,7 @@ def to_markdown(table: pl.DataFrame) -> str:
     | a\|b | 24 |
     """
     names = shown(table.columns)
-    head, rows = cells(table)
+    head, rows = cells(table, digits=digits)
     rule = ["--:" if table.schema[name].is_numeric() else ":--" for name in names]
     escaped = [[_markdown(text) for text in line] for line in (head, *rows)]
     lines = [escaped[0], rule, *escaped[1:]]
@@ -127,15 +156,18 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_{}<>|\[\]~&])", r"\\\1", " ".join(text.split())).replace(r"\[", "[").replace(r"\]", "]")
 
 
-def to_latex(table: pl.DataFrame) -> str:
+def to_latex(table: pl.DataFrame, *, digits: int = 2) -> str:
     r"""Write a table for a paper, with booktabs.
 
-    The smallest ECE of a row is bold, the second underlined, the columns of Sem1 and Sem2 are tinted.
+    The smallest ECE of a row is bold, the second underlined, the columns of Sem1 and Sem2 are tinted; a difference is
+    bold if its interval leaves out 0.
 
     Parameters
     ----------
     table : DataFrame
         Any table.
+    digits : int
+        Decimals, >= 0.
 
     Returns
     -------
@@ -160,7 +192,7 @@ def to_latex(table: pl.DataFrame) -> str:
         r"\toprule",
         " & ".join(_latex(text) for text in head) + r" \\",
         r"\midrule",
-        *(" & ".join(_latex_row(row, names)) + r" \\" for row in table.to_dicts()),
+        *(" & ".join(_latex_row(row, names, digits)) + r" \\" for row in table.to_dicts()),
         r"\bottomrule",
         r"\end{tabular}",
     ]
@@ -173,17 +205,25 @@ def _column(table: pl.DataFrame, name: str) -> str:
     return rf">{{\columncolor{{{TINTS[name][0]}}}}}{align}" if name in TINTS else align
 
 
-def _latex_row(row: dict[str, Any], names: Sequence[str]) -> list[str]:
+def _latex_row(row: dict[str, Any], names: Sequence[str], digits: int) -> list[str]:
     """Format a row; equal printed numbers get equal marks."""
-    printed = {name: _number(row[name]) for name in names if name in COMPARED and row[name] is not None}
+    printed = {name: _number(row[name], digits) for name in names if name in COMPARED and row[name] is not None}
     ranked = sorted(set(printed.values()), key=float)
-    marks = dict(zip(ranked, (r"\textbf", r"\underline"), strict=False)) if len(printed) > 1 else {}
+    ranks = dict(zip(ranked, (r"\textbf", r"\underline"), strict=False)) if len(printed) > 1 else {}
+    marks = {name: ranks.get(text, "") for name, text in printed.items()}
+    marks |= {name: r"\textbf" for name in names if name in SIGNED and _leaves_out_zero(row, name)}
     texts = []
     for name in names:
-        text, mark = _latex(_cell(row, name)), marks.get(printed.get(name, ""))
+        text, mark = _latex(_cell(row, name, digits)), marks.get(name)
         number, space, interval = text.partition(" ")
         texts.append(f"{mark}{{{number}}}{space}{interval}" if mark else text)
     return texts
+
+
+def _leaves_out_zero(row: dict[str, Any], name: str) -> bool:
+    """Whether the interval of a difference is on one side of 0, and no note says that it is unreliable."""
+    low, high, noted = row.get(name + "_low"), row.get(name + "_high"), row.get(SIGNED[name] or "")
+    return not noted and low is not None and high is not None and (low > 0 or high < 0)
 
 
 _LATEX: dict[str, str] = {
@@ -195,6 +235,7 @@ _LATEX: dict[str, str] = {
     "|": r"\textbar{}",
     '"': r"\char34{}",
     MISSING: "---",
+    "−": "$-$",
     "·": r"\textperiodcentered{}",
 } | {character: "\\" + character for character in "{}$&#%_"}
 
@@ -205,7 +246,7 @@ def _latex(text: str) -> str:
 
 
 def to_csv(table: pl.DataFrame) -> str:
-    r"""Write a table as CSV: all columns, all digits, null as an empty field.
+    r"""Write a table as CSV: all columns, all digits, null as an empty field, blanks between the entries of a list.
 
     Examples
     --------
@@ -213,7 +254,10 @@ def to_csv(table: pl.DataFrame) -> str:
     >>> to_csv(pl.DataFrame({"run": ["a,b"], "ece": [None]}, schema={"run": pl.String, "ece": pl.Float64}))
     'run,ece\n"a,b",\n'
     """
-    return table.write_csv()
+    import polars as pl
+
+    lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
+    return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists).write_csv()
 
 
 def to_json(table: pl.DataFrame) -> str:
@@ -229,7 +273,7 @@ def to_json(table: pl.DataFrame) -> str:
     return json.dumps(rows, ensure_ascii=False, allow_nan=False)
 
 
-def render(table: pl.DataFrame, form: Format) -> str:
+def render(table: pl.DataFrame, form: Format, *, digits: int = 2) -> str:
     """Write a table in a format by name.
 
     Parameters
@@ -238,6 +282,8 @@ def render(table: pl.DataFrame, form: Format) -> str:
         Any table.
     form : {'md', 'latex', 'csv', 'json'}
         How.
+    digits : int
+        Decimals of Markdown and LaTeX, >= 0.
 
     Returns
     -------
@@ -256,8 +302,9 @@ def render(table: pl.DataFrame, form: Format) -> str:
     ...
     ValueError: format must be one of md, latex, csv, json; got 'xml'
     """
-    writers = {"md": to_markdown, "latex": to_latex, "csv": to_csv, "json": to_json}
-    if form not in writers:
-        msg = f"format must be one of {', '.join(writers)}; got {form!r}"
+    readable = {"md": to_markdown, "latex": to_latex}
+    exact = {"csv": to_csv, "json": to_json}
+    if form not in readable | exact:
+        msg = f"format must be one of {', '.join(readable | exact)}; got {form!r}"
         raise ValueError(msg)
-    return writers[form](table)
+    return readable[form](table, digits=digits) if form in readable else exact[form](table)

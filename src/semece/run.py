@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from semece.diagnostics import Pool
     from semece.records import Grade, Partition, Response, Verdict
     from semece.store import StoredReply
 
@@ -253,6 +254,21 @@ class Run:
         table = pl.DataFrame(rows, schema=schema)
         return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table))
 
+    def pool(self) -> Pool:
+        """Class counts, correctness and stated confidences of the complete questions, for :mod:`semece.diagnostics`.
+
+        Returns
+        -------
+        Pool
+            Positions are those of :meth:`question_views`.
+
+        Raises
+        ------
+        SemeceError
+            No question is complete.
+        """
+        return pool_of(self._views)
+
     def questions(self) -> pl.DataFrame:
         """One row per selected question: id, text, references."""
         import polars as pl
@@ -275,6 +291,23 @@ class Run:
         import polars as pl
 
         return self.estimates().filter(pl.col("status") != "complete").select("question_id", "text", "status")
+
+
+def pool_of(views: Sequence[QuestionView]) -> Pool:
+    """Pool the complete ones of some questions, of one run or several; positions are those in `views`.
+
+    Raises
+    ------
+    SemeceError
+        None is complete.
+    """
+    from semece.diagnostics import pool
+
+    entering = [v.partition if v.estimate.status == "complete" else None for v in views]
+    if not any(entering):
+        raise SemeceError(f"no question is complete of {len(views):,}; 'semece summary' says why")
+    labels = [part.labels if part else () for part in entering]
+    return pool(labels, [v.estimate.correct for v in views], [v.estimate.verbalized for v in views])
 
 
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")

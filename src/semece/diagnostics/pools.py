@@ -53,6 +53,19 @@ class Pool(NamedTuple):
     verbalized: Floats
     excluded: dict[str, int]
 
+    def take(self, questions: ArrayLike) -> Pool:
+        """Select some of the questions, by number or by a mask of shape (Q,); ``excluded`` stays.
+
+        Examples
+        --------
+        >>> some = pool([[0, 0, 1], [0, 1]], [1, 0])
+        >>> some.take(some.n_responses >= 3).question.tolist()
+        [0]
+        """
+        chosen = np.arange(len(self.question))[np.asarray(questions)]
+        arrays = {name: values[chosen] for name, values in self._asdict().items() if isinstance(values, np.ndarray)}
+        return self._replace(counts=self.counts.take(chosen)[0], **arrays)
+
     def confidences(self) -> Iterator[tuple[str, Floats]]:
         """Give each confidence that some question has, by name."""
         for name, values in (("sem1", self.sem1), ("sem2", self.sem2), ("verbalized", self.verbalized)):

@@ -5,7 +5,7 @@ Nothing is computed here but positions. Colours, sizes and files are in :mod:`se
 
 from __future__ import annotations
 
-from semece.figures.canvas import COLORS, FAINT, INK, MARKERS, MUTED, NAMES, figure, save, style
+from semece.figures.canvas import COLORS, COLUMN_WIDTH, FAINT, INK, MARKERS, MUTED, NAMES, figure, save, style
 from semece.figures.diagnostics import (
     plot_budget,
     plot_margin,
@@ -19,6 +19,7 @@ from semece.figures.theory import plot_constants, plot_regimes
 
 __all__ = [
     "COLORS",
+    "COLUMN_WIDTH",
     "FAINT",
     "INK",
     "MARKERS",

@@ -6,7 +6,8 @@ A table is a polars DataFrame in which a number ``x`` may have companions ``x_lo
 
 from __future__ import annotations
 
-from semece.renderers import render, to_csv, to_json, to_latex, to_markdown
+from semece.renderers import Format, render, to_csv, to_json, to_latex, to_markdown
+from semece.tables.paper import TABLES, paper_table
 from semece.tables.quality import grading_table, pairs_table, partition_table
 from semece.tables.summary import (
     NOTE,
@@ -26,6 +27,8 @@ __all__ = [
     "NOTE",
     "REASONS",
     "REGIMES",
+    "TABLES",
+    "Format",
     "bounds_text",
     "constants_table",
     "excluded_text",
@@ -35,6 +38,7 @@ __all__ = [
     "implication",
     "judge_text",
     "pairs_table",
+    "paper_table",
     "partition_table",
     "plural",
     "regime_table",
