@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from semece import kernels
 from semece.counts import (
     Counts,
     binomial_weights,
@@ -26,6 +27,7 @@ from semece.counts import (
     subset_selection,
     subset_table,
 )
+from semece.theory import expected_sem2
 from tests.brute_force import compositions, partitions, selection
 
 NUMPY, COMPILED = 10**18, 0
@@ -258,6 +260,66 @@ def test_mean_over_draws_of_a_subset_is_the_population(path):
     np.testing.assert_allclose(chances @ found, population_selection(pmf[None], s).probability[0], atol=1e-13)
 
 
+def test_a_population_with_a_large_table_is_treated_some_columns_at_a_time(monkeypatch):
+    pmf = np.random.default_rng(4).dirichlet(np.ones(12), size=2)
+    tables = []
+    real = kernels.select
+
+    def select(rows, columns, circle, questions, found):
+        width = circle.n_points // 2 + kernels.LANES
+        tables.append(32 * len(rows.certain) * len(columns.level) * width)
+        real(rows, columns, circle, questions, found)
+
+    monkeypatch.setattr(kernels, "select", select)
+    monkeypatch.setattr(blocks, "COMPILED_FROM", COMPILED)
+    whole = population_selection(pmf, 60)
+    assert len(tables) == 1
+    monkeypatch.setattr(blocks, "TABLE_BYTES", tables.pop() // 8)
+    parts = population_selection(pmf, 60)
+    assert len(tables) > 4
+    assert max(tables) <= blocks.TABLE_BYTES
+    for part, one in zip(parts, whole, strict=True):
+        np.testing.assert_allclose(part, one, rtol=1e-13)
+
+
+def test_a_pool_with_a_large_table_is_treated_some_columns_at_a_time(monkeypatch):
+    counts = Counts.from_counts([[9, 8, 7, 6, 5, 4, 3, 2, 1]])
+    monkeypatch.setattr(blocks, "COMPILED_FROM", COMPILED)
+    whole = subset_selection(counts, 22)
+    monkeypatch.setattr(blocks, "TABLE_BYTES", 2**14)
+    for part, one in zip(subset_selection(counts, 22), whole, strict=True):
+        np.testing.assert_allclose(part, one, rtol=1e-13)
+
+
+def test_weights_that_are_zero_in_every_class_are_no_fault():
+    """A large population of rare classes has them: no float holds the chance that one class has 200 of 400."""
+    found = selection_table([np.array([0.5, 0.5, 0.0])] * 6, 4)
+    np.testing.assert_allclose(found[:, :2], selection_table([np.array([0.5, 0.5])] * 6, 4), rtol=1e-13)
+    assert not found[:, 2].any()
+
+
+@pytest.mark.parametrize(
+    ("n_classes", "size", "message"),
+    [
+        (2, 20_001, "a population can be treated exactly with at most 20000 responses; got 20001"),
+        (2000, 20_000, "at most 1677 classes at 20000 responses; got 2000"),
+        (200_000, 1000, "at most 33554 classes at 1000 responses; got 200000"),
+    ],
+)
+def test_a_population_that_would_fill_the_memory_is_refused(n_classes, size, message):
+    pmf = np.full((1, n_classes), 1 / n_classes)
+    with pytest.raises(ValueError, match=message):
+        population_selection(pmf, size)
+    with pytest.raises(ValueError, match=message):
+        expected_sem2(pmf[0], size)
+
+
+def test_classes_that_do_not_occur_count_for_nothing():
+    pmf = np.zeros((1, 2**22))
+    pmf[0, :2] = 0.5
+    assert population_selection(pmf, 20).probability[0, :2].tolist() == pytest.approx([0.5, 0.5])
+
+
 # counts of many questions
 
 
@@ -392,8 +454,6 @@ def test_numba_is_loaded_for_many_questions_only_and_does_not_warn():
 def test_without_a_cache_folder_compiled_functions_stay_in_memory(monkeypatch):
     import numba
 
-    from semece import kernels
-
     def njit(*, cache=False, **options):
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
@@ -405,8 +465,6 @@ def test_without_a_cache_folder_compiled_functions_stay_in_memory(monkeypatch):
 
 def test_a_vanishing_factor_is_replaced_and_harms_nothing():
     """The factor of a class can be 0 on the circle; ratios are then taken to a number that is nearly 0."""
-    from semece import kernels
-
     table = kernels.Table(*(np.zeros((1, 8)) for _ in range(4)))
     kernels.fill_cell(table, (0, 0), np.zeros((2, 1)), np.array([[1.0], [0.0]]), (0.5, 0.0))
     assert table.f_re[0, 0] == 1e-100

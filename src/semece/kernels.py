@@ -87,7 +87,7 @@ class Table(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What is written: P(selected), aligned with ``Questions.rows``; per question the means of two numbers.
+    """What is added to: P(selected), aligned with ``Questions.rows``; per question the means of two numbers.
 
     ``largest`` is the mean largest count in the block, ``selected`` the mean value of the selected class.
     """
@@ -308,9 +308,10 @@ def collect(product: Floats, table: Table, row: int, span: tuple[int, int], leve
 
 @compiled
 def select(rows: Rows, columns: Columns, circle: Circle, questions: Questions, found: Found) -> None:
-    """Write what a random block selects into ``found``.
+    """Add what a random block selects to ``found``.
 
-    ``columns`` start at the least level that the largest count of any question can have, or below.
+    ``columns`` start at the least level that the largest count of any question can have, or below; some of them may be
+    left to another call.
     """
     width = (circle.n_points // 2 + LANES) // LANES * LANES
     table = tabulate(rows, columns, circle.n_points, width)
@@ -337,10 +338,11 @@ def select(rows: Rows, columns: Columns, circle: Circle, questions: Questions, f
             if begin < ends[row]:
                 more = collect(product, table, row, (begin, ends[row]), levels)
                 chance, mean = chance + more[0], mean + more[1]
-            found.probability[order[0, k]] = chance
+            found.probability[order[0, k]] += chance
             largest += mean
             selected += chance * questions.value[row]
-        found.largest[q], found.selected[q] = largest, selected
+        found.largest[q] += largest
+        found.selected[q] += selected
 
 
 @compiled

@@ -36,11 +36,14 @@ if TYPE_CHECKING:
 MOST_RESPONSES = 20_000
 """Responses of a question that can be treated exactly: above, one question takes minutes and gigabytes."""
 
+MOST_WEIGHTS = 2**25
+"""Classes of a population times responses that can be treated exactly: above, their weights take gigabytes."""
+
 COMPILED_FROM = 1_000_000
 """Work from which compiled code pays, 400 questions of 50 responses: below, numpy is done before numba is loaded."""
 
 TABLE_BYTES = 2**26
-"""Most memory of one table of factors and ratios, unless a single question needs more."""
+"""Most memory of one table of factors and ratios; a question that needs more is treated some columns at a time."""
 
 
 class Source(NamedTuple):
@@ -190,6 +193,12 @@ def population_selection(pmf: Floats, size: int) -> Selection:
         ``probability`` has shape (Q, K). ``largest / size`` is the exact expectation of Sem1, and ``selected`` that of
         Sem2 with a selection block of this size.
 
+    Raises
+    ------
+    ValueError
+        If there are more than :data:`MOST_RESPONSES` responses, or more than :data:`MOST_WEIGHTS` of them times classes
+        that occur.
+
     Examples
     --------
     >>> found = population_selection(np.array([[0.75, 0.25]]), 2)
@@ -197,6 +206,7 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     ([[0.75, 0.25]], [1.625])
     """
     occurs = pmf > 0
+    _check_population(int(occurs.sum(axis=1).max(initial=0)), size)
     offsets = np.concatenate([[0], np.cumsum(occurs.sum(axis=1))])
     if _is_much(np.full(len(pmf), size), 1):
         found = _select_compiled(pmf[occurs], offsets, _populations(size))
@@ -205,6 +215,17 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     probability = np.zeros(pmf.shape)
     probability[occurs] = found.probability
     return found._replace(probability=probability)
+
+
+def _check_population(n_classes: int, size: int) -> None:
+    """Refuse populations that are too large to be treated exactly."""
+    if size > MOST_RESPONSES:
+        raise ValueError(f"a population can be treated exactly with at most {MOST_RESPONSES} responses; got {size}")
+    if n_classes * size > MOST_WEIGHTS:
+        raise ValueError(
+            f"a population can be treated exactly with at most {MOST_WEIGHTS // size} classes at {size} responses; "
+            f"got {n_classes}"
+        )
 
 
 def _check_responses(counts: Counts) -> None:
@@ -337,7 +358,13 @@ def _select_compiled(values: NDArray[Any], offsets: Integers, source: Source) ->
         first, last = piece.questions
         classes = slice(offsets[first], offsets[last])
         found = kernels.Found(out.probability[classes], out.largest[first:last], out.selected[first:last])
-        kernels.select(*piece.arguments, found)
+        rows, columns, circle, questions = piece.arguments
+        step = max(1, TABLE_BYTES // (32 * len(rows.certain) * (circle.n_points // 2 + kernels.LANES)))
+        for at in range(0, max(len(columns.level), 1), step):
+            part = slice(at, at + step)
+            some = kernels.Columns(columns.level[part], columns.node[part], columns.share[part])
+            kernels.select(rows, some, circle, questions, found)
+            rows = rows._replace(certain=np.zeros_like(rows.certain))  # counted once
     return out
 
 

@@ -234,9 +234,8 @@ def _tied_rows(
     support = padded.shape[1] - 1 - (padded[:, ::-1] > 0).argmax(axis=1)
     below = np.multiply.outer(padded[:, 0], powers[0])
     for j in range(1, min(total // 2, out.shape[1] - 1) + 1):
-        level = np.multiply.outer(padded[:, j], powers[j])
-        if np.minimum(support, j).sum() >= total:
-            alive = support >= j
+        level, alive = np.multiply.outer(padded[:, j], powers[j]), support >= j
+        if np.minimum(support, j).sum() >= total and alive.any():
             low, high = below[alive], below[alive] + level[alive]
             most_rivals = min(len(low) - 1, total // j - 1)
             others = _others(low, high) if ties == "lowest" else _others_uniform(low, high, most_rivals)
