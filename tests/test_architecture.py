@@ -60,6 +60,7 @@ MAY_IMPORT = {
     "run": {"pipeline", "judges", "models", "datasets", "store", "opening", "settings", "samples", *CORE},
     "judge_eval": {"labelled", "calls", "pipeline", "judges", "models", "store", "opening", "settings", "work", *CORE},
     "panel": {"run", "work", "pipeline", "judges", "store", "opening", "settings", *CORE},
+    "standings": {"run", *CORE},
     "exporting": {"run"},
     "doctor": {"batch", "run", "store"},
     "evaluation": {"run", "work", "settings", "store", "models", "datasets"},

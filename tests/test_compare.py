@@ -19,7 +19,7 @@ from semece.errors import SemeceError, StoreError
 from semece.judges.alarms import kind_of
 from semece.models.fake import FakeModel
 from semece.opening import open_judge, open_judges
-from semece.panel import Comparison, ask_judges, compare
+from semece.panel import Comparison, ask_judges, compare_judges
 from semece.records import Question
 from semece.run import Run
 from semece.samples import score
@@ -84,7 +84,7 @@ def run(drawn, tmp_path):
 
 def compared(path, first, second):
     with Run(path, judge=first) as one, Run(path, judge=second) as other:
-        return compare(one, other)
+        return compare_judges(one, other)
 
 
 def changes(found):
@@ -403,7 +403,7 @@ def test_one_judge_twice_and_two_runs_are_refused(run, tmp_path):
     other = tmp_path / "b.db"
     other.write_bytes(run.read_bytes())
     with Run(run) as one, Run(other, judge="exact") as two, pytest.raises(SemeceError, match="compared on one run"):
-        compare(one, two)
+        compare_judges(one, two)
 
 
 def test_a_run_that_is_being_written_is_refused_where_a_model_must_be_asked(run):
@@ -420,7 +420,7 @@ def test_the_command_prints_numbers_hedges_alarms_and_questions(semece, tmp_path
     assert (code, err) == (0, "")
     assert out.startswith("samples · samples: 40 questions, first rules, second exact\n\n")
     assert re.search(r"^rand +40 +0\.\d\d \[0\.\d\d, 0\.\d\d\]$", out, re.MULTILINE)
-    assert re.search(r"^sem1 ece +40 +0\.\d\d +0\.\d\d +-?0\.\d\d \[", out, re.MULTILINE)
+    assert re.search(r"^Sem1-ECE +40 +0\.\d\d +0\.\d\d +-?0\.\d\d \[", out, re.MULTILINE)
     assert re.search(r"^rules +into the mode +40", out, re.MULTILINE)
     assert re.search(r"^rules: 0 over-split, \d+ over-merge, 0 instruction$", out, re.MULTILINE)
     assert "40 questions not judged alike; the least alike" in out
@@ -474,7 +474,15 @@ def test_wrong_input_is_one_sentence_and_changes_nothing(semece, run, words, sen
 
 def test_one_judge_is_too_few(semece, run):
     assert semece("compare", run, "--judges", "rules")[0] == 2
-    assert semece("compare", run)[0] == 2
+    code, out, err = semece("compare", run)
+    assert (code, out) == (1, "")
+    assert "at least two runs are needed to compare (or --judges and two judges); got 1" in err
+
+
+def test_judges_are_compared_on_one_run(semece, run):
+    code, out, err = semece("compare", run, run, "--judges", "rules", "exact")
+    assert (code, out) == (1, "")
+    assert "--judges compares two judges on one run; got 2 runs" in err
 
 
 READERS = (("summary",), ("show", "q00"), ("report",), ("export",))

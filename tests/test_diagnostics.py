@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semece import diagnostics, theory
-from semece.bootstrap import Resampling
+from semece.bootstrap import NEAR_ZERO, Resampling
 from semece.calibration import ece
 from semece.counts import Counts
 from semece.diagnostics import Judged, pool
@@ -416,12 +416,66 @@ def test_arms_are_matched_by_question_and_compared_with_the_first():
 def test_arms_without_a_common_question_say_so():
     first, second = pool([[0, 1], [0, 1]], [1, None]), pool([[0, 1], [0, 1]], [None, 1])
     table = diagnostics.compare_arms({"a": first, "b": second})
-    assert table.rows() == [("b", "accuracy", 0, None, None, None, None, None, "no question in common")]
+    assert table.rows() == [("b", "accuracy", 0, None, None, None, None, None, "no question in common", None)]
     stated, silent = pool([[0, 1]] * 2, [1, 0], [0.5, None]), pool([[0, 1]] * 2, [1, 0], [None, 0.5])
     table = diagnostics.compare_arms({"a": stated, "b": silent}).filter(quantity="verbalized")
     assert table["reason"].to_list() == ["no question in common"]
     neither = diagnostics.compare_arms({"a": stated, "b": pool([[0, 1]] * 2, [1, 0])})
     assert "verbalized" not in neither["quantity"].to_list()
+
+
+def test_a_change_of_ece_carries_a_note_where_a_side_may_be_calibrated():
+    right, wrong = [1, 0] * 40, [0] * 80
+    even, sure = [[0, 0, 1, 1]] * 80, [[0, 0, 0, 0]] * 80
+    calibrated, bad, worse = pool(even, right), pool(even, wrong), pool(sure, wrong)
+    table = diagnostics.compare_arms({"bad": bad, "calibrated": calibrated, "worse": worse}, resampling=FAST)
+    notes = {(arm, name): note for arm, name, note in table.select("arm", "quantity", "note").iter_rows()}
+    assert notes["calibrated", "sem1_ece"] == NEAR_ZERO
+    assert notes["worse", "sem1_ece"] is None
+    assert notes["calibrated", "sem1"] is None
+
+
+# -- ranks
+
+
+def test_arms_are_ranked_by_accuracy_and_by_each_ece():
+    labels, correct = drawn(np.random.default_rng(4), 80, 20)
+    first = pool(labels, correct)
+    wrong = pool(labels, [[0.0] * len(c) for c in correct])
+    table = diagnostics.rank_arms({"wrong": wrong, "first": first, "same": first}, resampling=FAST)
+    assert table["quantity"].unique(maintain_order=True).to_list() == ["accuracy", "sem1_ece", "sem2_ece"]
+    rows = table.filter(quantity="accuracy").select("arm", "rank", "rank_low", "rank_high", "best").rows()
+    assert rows == [("first", 1, 1, 1, 0.5), ("same", 1, 1, 1, 0.5), ("wrong", 3, 3, 3, 0.0)]
+    assert table.filter(quantity="sem1_ece")["value"].to_list()[0] == pytest.approx(ece(first.sem1, first.correct))
+
+
+def test_ranks_are_as_sure_as_the_draws_of_questions():
+    """Two arms of which each is right where the other is wrong are ahead in about half of the resamples."""
+    right = np.array([1, 0] * 100)
+    one, other = pool([[0, 0]] * 200, right), pool([[0, 0]] * 200, 1 - right)
+    table = diagnostics.rank_arms({"one": one, "other": other}, resampling=Resampling(n_resamples=2000))
+    accuracy = table.filter(quantity="accuracy")
+    assert accuracy["rank"].to_list() == [1, 1]
+    assert accuracy.select("rank_low", "rank_high").rows() == [(1, 2), (1, 2)]
+    assert accuracy["best"].to_list() == pytest.approx([0.5, 0.5], abs=4 * 0.5 / np.sqrt(2000))
+
+
+def test_ranks_are_of_the_questions_that_all_arms_have():
+    labels = [[0, 0, 1]] * 40
+    some = pool(labels, [None, *[1, 0, 0] * 13], [0.9] * 40)
+    every = pool(labels, [1] * 40, [None] * 20 + [0.5] * 20)
+    table = diagnostics.rank_arms({"some": some, "every": every}, resampling=FAST)
+    assert table.filter(arm="some")["questions"].to_list() == [39, 39, 39, 20]
+    assert table.filter(quantity="verbalized_ece")["best"].to_list() == [None, None]
+    assert table.filter(quantity="accuracy")["value"].to_list() == [1.0, pytest.approx(1 / 3)]
+
+
+def test_arms_without_a_common_question_have_no_rank():
+    first, second = pool([[0, 1], [0, 1]], [1, None]), pool([[0, 1], [0, 1]], [None, 1])
+    with pytest.raises(ValueError, match="arms must have a question in common; got none"):
+        diagnostics.rank_arms({"a": first, "b": second})
+    with pytest.raises(ValueError, match="at least two arms are needed to rank; got 1"):
+        diagnostics.rank_arms({"a": first})
 
 
 def test_resampled_sums_share_their_draws_and_spread_as_they_should():

@@ -10,20 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.bins import width_bins
-from semece.bootstrap import NEAR_ZERO
 from semece.diagnostics.agreement import Judged, index_rows, judge_agreement, partition_agreement
+from semece.diagnostics.changes import CHANGE
 from semece.diagnostics.frames import frame
 from semece.diagnostics.hedging import hedging_bracket
 from semece.errors import ParseError, SemeceError
-from semece.inference import rejects_calibration, residual_moments
 from semece.judges.alarms import KINDS, kind_of
 from semece.judges.given import GivenJudge
 from semece.judges.hedges import is_hedged
 from semece.judges.llm import LLMJudge
 from semece.opening import open_judges, spelling_of
 from semece.pipeline import Missing, Undelivered, grade, partition
-from semece.rows import check_rows
 from semece.run import Run
 from semece.settings import check_settings
 from semece.store import Store
@@ -199,7 +196,7 @@ def _silent(stage: str, steps: int) -> None:
     del stage, steps
 
 
-def compare(first: Run, second: Run) -> Comparison:
+def compare_judges(first: Run, second: Run) -> Comparison:
     """Compare two judges of one run.
 
     Parameters
@@ -241,19 +238,13 @@ def compare(first: Run, second: Run) -> Comparison:
 
 def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.DataFrame:
     """Tabulate agreement and changes; only agreement if no question is graded under both."""
-    import polars as pl
-
     complete = [a.estimate.status == b.estimate.status == "complete" for a, b in zip(first, second, strict=True)]
     if any(complete):
         table = judge_agreement(_judged(first, complete), _judged(second, complete))
     else:
         alike = np.array([partition_agreement(_labels(a), _labels(b)) for a, b in zip(first, second, strict=True)])
-        numbers = dict.fromkeys(("first", "second", "change", "low", "high"), float)
-        table = frame(index_rows(alike), {"quantity": str, "questions": int} | numbers | {"reason": str})
-    known = zip(table["quantity"], table["low"].is_not_null(), strict=True)
-    notes = [_note(name, first, second, complete) if interval else None for name, interval in known]
-    renamed = table.rename({"low": "change_low", "high": "change_high"})
-    return renamed.with_columns(pl.Series("note", notes, dtype=pl.String))
+        table = frame(index_rows(alike), {"quantity": str, **CHANGE})
+    return table.rename({"low": "change_low", "high": "change_high"})
 
 
 def _judged(views: Sequence[QuestionView], complete: Sequence[bool]) -> Judged:
@@ -264,22 +255,6 @@ def _judged(views: Sequence[QuestionView], complete: Sequence[bool]) -> Judged:
 
 def _labels(view: QuestionView) -> tuple[int, ...]:
     return view.partition.labels if view.partition else ()
-
-
-def _note(
-    quantity: str, first: Sequence[QuestionView], second: Sequence[QuestionView], complete: Sequence[bool]
-) -> str | None:
-    """Say where a percentile interval of a change cannot be trusted: one of the two may be calibrated."""
-    if not quantity.endswith("_ece"):
-        return None
-    name = quantity.removesuffix("_ece")
-    for views in (first, second):
-        estimates = [v.estimate for v, whole in zip(views, complete, strict=True) if whole]
-        pairs = [(getattr(e, name), e.correct) for e in estimates if getattr(e, name) is not None]
-        rows = check_rows(*np.minimum(np.array(pairs, dtype=np.float64).T, 1.0))  # not 1 + 2e-16
-        if not rejects_calibration(residual_moments(rows, width_bins(rows.confidence, 10, "left"))):
-            return NEAR_ZERO
-    return None
 
 
 def _hedging(sides: dict[str, list[QuestionView]]) -> pl.DataFrame:

@@ -32,6 +32,8 @@ LABELS: dict[str, str] = {
     "regimes": "Jensen / low / large margin",
     "failures": "Failed answers",
     "judge": "Judge",
+    "verbalized": "Ver",
+    "verbalized_ece": "Ver-ECE",
     "sem1": "Sem1",
     "sem2": "Sem2",
     "ece": "ECE",

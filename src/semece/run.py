@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from semece.errors import ParseError, SemeceError, StoreError
@@ -26,7 +27,6 @@ from semece.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
     import polars as pl
 
@@ -291,6 +291,13 @@ class Run:
         import polars as pl
 
         return self.estimates().filter(pl.col("status") != "complete").select("question_id", "text", "status")
+
+
+def names_of(runs: Sequence[Run]) -> list[str]:
+    """Name runs of one dataset: by their model, by their file where several have one model."""
+    models, files = [run.model for run in runs], [Path(run.path).stem for run in runs]
+    names = [model if models.count(model) == 1 else file for model, file in zip(models, files, strict=True)]
+    return [name if names.count(name) == 1 else str(run.path) for name, run in zip(names, runs, strict=True)]
 
 
 def pool_of(views: Sequence[QuestionView]) -> Pool:

@@ -1,4 +1,4 @@
-"""Commands that measure judges: ``judge-eval`` against people, ``compare`` against each other."""
+"""The command that measures judges: ``judge-eval``, against people."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from semece.judge_eval import Evaluation
     from semece.labelled import Labelled
-    from semece.panel import Comparison
 
 T = TypeVar("T")
 CALLS, CAPS = "Calls", "Caps"
@@ -100,45 +99,6 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     ]
     print_evaluations(labelled, found, by=by, listed=listed, as_json=as_json)
     end(sum(evaluation.missing for evaluation in found))
-
-
-def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
-    run: Annotated[Path, typer.Argument(help="A run file.")],
-    judges: Annotated[
-        tuple[str, str],
-        typer.Option("--judges", help="Two judges: rules, exact, given, a model's spelling, or a variant of it."),
-    ],
-    listed: Listed = 3,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Ask in batches: about half the price, up to a day.", rich_help_panel=CALLS)
-    ] = False,
-    base_url: BaseUrl = None,
-    concurrency: Concurrency = 32,
-    timeout: Timeout = 600.0,
-    attempts: Attempts = 10,
-    env_file: EnvFile = None,
-    budget: Budget = None,
-    max_total_tokens: MostTokens = None,
-) -> None:
-    """Compare two judges on one run: how alike their classes are, and how much every number depends on the judge.
-
-    A model that has not judged the run yet is asked first; its replies are stored in the run, whose own judge stays.
-    What comes after a # makes a variant: openai/NAME#strict is another prompt, openai/NAME#order=1 another order of
-    the answers.
-
-    Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
-    """
-    from semece.panel import ask_judges
-    from semece.panel import compare as compare_runs
-    from semece.run import Run
-
-    options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
-    missing = carry_out(partial(ask_judges, run, judges, batch=batch, **options), quiet=quiet)
-    with Run(run, judge=judges[0]) as first, Run(run, judge=judges[1]) as second:
-        print_comparison(first.name, compare_runs(first, second), listed=listed, as_json=as_json)
-    end(missing)
 
 
 def call_options(  # noqa: PLR0917 - one parameter per option
@@ -270,77 +230,6 @@ def disagreement_line(row: dict[str, Any]) -> str:
     )
 
 
-def print_comparison(name: str, found: Comparison, *, listed: int, as_json: bool) -> None:
-    """Print how two judges of a run differ: numbers, hedges, alarms, questions."""
-    from semece.renderers import to_json
-
-    if as_json:
-        names = ("table", "hedging", "alarms", "changed")
-        parts = {part: json.loads(to_json(getattr(found, part))) for part in names}
-        head = {"run": name, "judges": found.judges, "questions": found.questions}
-        counts = {"alarm_counts": found.alarm_counts()}
-        typer.echo(json.dumps({**head, **parts, **counts}, ensure_ascii=False, allow_nan=False))
-        return
-    for line in comparison_lines(name, found, listed):
-        typer.echo(line)
-
-
-def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]:
-    """Lay a comparison out."""
-    import polars as pl
-
-    from semece.tables import plural
-
-    first, second = found.judges
-    yield f"{name}: {found.questions:,} questions, first {first}, second {second}"
-    yield from _numbers(found.table)
-    if found.hedging.height:
-        yield "\nHedged answers ('A or B', 'I think ...') as judged, all in the mode, all out of it\n"
-        yield aligned(found.hedging)
-    yield "\nQuestions with an alarm\n"
-    for judge, counts in found.alarm_counts().items():
-        yield f"{judge}: " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    for judge in found.judges:
-        yield from _alarm_lines(found, judge, listed)
-    changed = found.changed.head(listed)
-    if changed.height:
-        yield f"\n{plural(found.changed.height, 'question')} not judged alike; the least alike\n"
-        same = pl.when(changed["same_mode"]).then(pl.lit("yes")).otherwise(pl.lit("no")).alias("same_mode")
-        yield aligned(changed.with_columns(changed["text"].str.slice(0, 60), same))
-    yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
-
-
-def _numbers(table: pl.DataFrame) -> Iterator[str]:
-    """Lay out how alike the classes are, and then each number under both judges."""
-    import polars as pl
-
-    shown = table.drop("reason", "note").with_columns(pl.col("quantity").str.replace_all("_", " "))
-    ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
-    alike = pl.col("first").is_null() & pl.col("second").is_null()
-    for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):
-        if part.height:
-            yield "\n" + aligned(part)
-    for column in ("reason", "note"):
-        yield from _remarks(table, column)
-
-
-def _remarks(table: pl.DataFrame, column: str) -> Iterator[str]:
-    """Say each remark once, with the quantities it holds for if they are few."""
-    for (remark,), rows in table.drop_nulls(column).group_by(column, maintain_order=True):
-        names = ", ".join(rows["quantity"]).replace("_", " ")
-        yield f"\n{names}: {remark}" if rows.height < 5 else f"\n{remark}"
-
-
-def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
-    """Give the first alarms of each kind."""
-    import polars as pl
-
-    mine = found.alarms.filter(pl.col("judge") == judge)
-    for _, rows in mine.group_by("kind", maintain_order=True):
-        for question, text in rows.head(listed).select("question_id", "text").iter_rows():
-            yield f"  {judge}, {question}: {clipped(text, 150)}"
-
-
 def clipped(text: str, most: int = 80) -> str:
     """Shorten a text for one line."""
     flat = " ".join(text.split())
@@ -366,4 +255,4 @@ def aligned(table: pl.DataFrame) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-COMMANDS = {"judge-eval": judge_eval, "compare": compare}
+COMMANDS = {"judge-eval": judge_eval}

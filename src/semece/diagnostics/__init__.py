@@ -13,7 +13,7 @@ from semece.diagnostics.agreement import (
     partition_agreement,
     partition_stability,
 )
-from semece.diagnostics.changes import compare_arms
+from semece.diagnostics.changes import compare_arms, rank_arms
 from semece.diagnostics.hedging import hedging_bracket
 from semece.diagnostics.margins import alignment, difficulty, margin_strata
 from semece.diagnostics.pools import Pool, pool
@@ -38,6 +38,7 @@ __all__ = [
     "partition_quality",
     "partition_stability",
     "pool",
+    "rank_arms",
     "rate",
     "rate_slope",
     "sweep",

@@ -159,9 +159,9 @@ def judge_agreement(first: Judged, second: Judged, *, resampling: Resampling = D
     Returns
     -------
     polars.DataFrame
-        ``quantity``, ``questions``, ``first``, ``second``, ``change``, ``low``, ``high``, ``reason``. First ``rand``,
-        ``adjusted_rand``, ``modal_jaccard``, ``same_mode``: means over questions in ``change``, with intervals. Then
-        ``classes`` and the rows of :func:`semece.diagnostics.compare_arms`.
+        ``quantity``, ``questions``, ``first``, ``second``, ``change``, ``low``, ``high``, ``reason``, ``note``. First
+        ``rand``, ``adjusted_rand``, ``modal_jaccard``, ``same_mode``: means over questions in ``change``, with
+        intervals. Then ``classes`` and the rows of :func:`semece.diagnostics.compare_arms`.
 
     Raises
     ------

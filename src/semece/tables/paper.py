@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -57,11 +56,12 @@ def groups(runs: Sequence[Run]) -> Iterator[Group]:
     SemeceError
         A run has no complete question, or two runs of a dataset asked for different numbers of responses.
     """
+    from semece.run import names_of
+
     for dataset in dict.fromkeys(run.dataset for run in runs):
         members = [run for run in runs if run.dataset == dataset]
-        names = [run.model for run in members]
-        for run, name in zip(members, names, strict=True):
-            yield _group(name if names.count(name) == 1 else Path(run.path).stem, [run])
+        for run, name in zip(members, names_of(members), strict=True):
+            yield _group(name, [run])
         if len(members) > 1:
             yield _group(POOLED, members)
 
