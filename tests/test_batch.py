@@ -702,6 +702,18 @@ def test_a_prompt_that_openais_filter_stops_is_filtered_for_all_its_choices(tmp_
         assert run.counts == {"parsed": TOTAL - 12, "content_filter": 12, "missing": 0}
 
 
+def test_a_prompt_that_is_too_long_fails_alone_in_a_batch(spelling, tmp_path):
+    long = max(QUESTIONS, key=lambda question: len(question.text))
+    with server_of(spelling) as server:
+        server.beyond = lambda messages: 999 * any(long.text in content for _, content in messages)
+        for _ in range(2):
+            assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
+        assert created(server) == 1
+    with Run(tmp_path / "a.db") as run:
+        assert run.counts == {"parsed": TOTAL - 12, "truncated": 12, "missing": 0}
+        assert len([event for event in run.events if "too long" in event]) == 1
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("event", "kind"), [("status", "page"), ("results", "half")])
 def test_answers_that_cannot_be_read_are_asked_for_again(spelling, event, kind, tmp_path):

@@ -111,9 +111,17 @@ def test_a_schema_shapes_the_reply(loop, smollm2):
 
 
 @needs_weights
-def test_a_prompt_beyond_the_context_is_one_sentence(loop, smollm2):
-    with pytest.raises(ModelError, match=r"^local/smollm2 refused the request: .*8192 tokens"):
-        loop.run(smollm2(Request((Message("user", "a " * 9000),))))
+def test_a_prompt_beyond_the_context_is_choices_cut_short(loop, smollm2):
+    call = loop.run(smollm2(Request((Message("user", "a " * 9000),), n=3)))
+    assert [reply.status for reply in call.replies] == ["truncated"] * 3
+    assert "8192 tokens" in call.replies[0].raw
+    assert call.events == ("local/smollm2: a prompt is too long for its context: no answer",)
+
+
+@needs_weights
+def test_another_refusal_is_one_sentence(loop, smollm2):
+    with pytest.raises(ModelError, match=r"^local/smollm2 refused the request: "):
+        loop.run(smollm2(Request((Message("user", "a"),), Decoding(grammar="root ::= nothing"))))
 
 
 @needs_weights

@@ -12,10 +12,15 @@ from types import SimpleNamespace
 
 import pytest
 
+from semece.datasets import Dataset
 from semece.errors import ModelError, TransientError
 from semece.models import Decoding, Message, Model, Request, Usage
 from semece.models.openai_compatible import LONELY, SERVICES, is_loopback, open_openai
 from semece.models.openai_errors import named_option, retry_after
+from semece.records import Question
+from semece.run import Run
+from semece.settings import Settings
+from semece.work import execute
 from tests.servers.openai_server import COUNTS, FATES, OpenAIServer
 from tests.servers.serving import FAULTS, tokens_of
 
@@ -240,7 +245,6 @@ def test_where_two_are_refused_together_the_temperature_stays():
         ("404", "does not know this model (404): The model `m` does not exist or you do not have access to it"),
         ("402", "wants money (402): Insufficient Balance"),
         ("quota", "has no quota left (429): You exceeded your current quota, please check your plan and billing"),
-        ("context", "refused the request (400): This model's maximum context length is 8192 tokens"),
     ],
 )
 def test_what_asking_again_does_not_help_is_one_sentence_with_the_providers_own(broken, sentence):
@@ -260,6 +264,35 @@ def test_a_prompt_that_the_filter_stops_is_filtered_choices():
     assert [reply.status for reply in got.replies] == ["content_filter"] * 4
     assert json.loads(got.replies[0].raw) == {"error": "The prompt was filtered"}
     assert got.usage is None
+
+
+def test_a_prompt_beyond_the_context_is_choices_cut_short_that_cost_nothing_and_is_said_once():
+    request = Request(ASK.messages, Decoding(max_tokens=9), n=4)
+    with OpenAIServer() as server:
+        server.context = 10
+        got = call(server, request)
+        again = call(server, request, times=2)
+    found = [(reply.status, reply.finish_reason) for reply in got.replies]
+    assert found == [("truncated", "context_length_exceeded")] * 4
+    assert "maximum context length is 10 tokens" in json.loads(got.replies[0].raw)["error"]
+    assert (got.usage, server.account.paid.total()) == (Usage(0, 0), 0)
+    assert got.events == ("openai-api/test/m: a prompt is too long for its context: no answer",)
+    assert again.events == ()
+
+
+def test_a_question_that_is_too_long_fails_alone_and_the_run_goes_on(tmp_path):
+    texts = {"a": "Capital of France?", "long": f"{'Very ' * 2000}long?", "b": "Capital of Italy?"}
+    data = Dataset("three", tuple(Question(name, text, ("Paris",)) for name, text in texts.items()))
+    with OpenAIServer(references={texts["a"]: "Paris"}) as server:
+        server.context = 1500
+        settings = Settings("openai-api/test/m", "three", n=10, judge="exact", base_url=server.base_url)
+        for _ in range(2):
+            assert asyncio.run(execute(settings, tmp_path / "a.db", dataset=data)).missing == 0
+        assert (len(server.bodies), server.account.paid.total()) == (6, 20)
+    with Run(tmp_path / "a.db") as run:
+        assert run.counts == {"parsed": 20, "truncated": 10, "missing": 0}
+        assert run.estimates()["status"].to_list() == ["complete", "too_few", "complete"]
+        assert run.events == ("openai-api/test/m: a prompt is too long for its context: no answer",)
 
 
 # Bodies of services that differ from OpenAI's
@@ -394,9 +427,38 @@ def test_services_refuse_several_choices_in_different_words(sentence):
 
 
 @pytest.mark.parametrize(
+    "sentence",
+    [
+        "This model's maximum context length is 4096 tokens. However, you requested 5020 tokens (3996 in the messages)",
+        "Prompt contains 33000 tokens and 0 draft tokens, too large for model with 32768 maximum context length",
+        "This endpoint's maximum context length is 32,768 tokens.",
+        "This model's maximum prompt length is 131072 but the request contains 131087 tokens.",
+        "the request exceeds the available context size, try increasing it",
+        "Please reduce the length of the messages.",
+    ],
+)
+def test_services_refuse_a_long_prompt_in_different_words(sentence):
+    got, _ = canned((400, {"error": {"message": sentence, "type": "BadRequestError"}}))
+    assert {reply.status for reply in got.replies} == {"truncated"}
+    got, _ = canned((400, {"error": {"message": "too long", "code": "context_length_exceeded"}}))
+    assert {reply.status for reply in got.replies} == {"truncated"}
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This model's maximum context length is 1,024 tokens. However, you requested 1044 tokens (20 in the messages)",
+        "max_tokens is too large: 1024. This model supports at most 512 completion tokens",
+    ],
+)
+def test_more_tokens_than_any_prompt_leaves_are_the_options_fault(sentence):
+    with pytest.raises(ModelError, match=r"refused the request \(400\)"):
+        canned(*[(400, {"error": {"message": sentence}})] * 3)
+
+
+@pytest.mark.parametrize(
     "body",
     [
-        {"error": {"message": "max_tokens is too large", "code": "context_length_exceeded"}},
         {"error": {"message": "Bad JSON in line\nn of the body"}},
         {"error": {"message": "A reseeded temperature_unit is unknown"}},
     ],

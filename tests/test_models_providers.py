@@ -5,6 +5,7 @@ import logging
 import socket
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from semece.calls import Patience
 from semece.datasets import Dataset
 from semece.errors import ModelError, TransientError
-from semece.models import Decoding, Message, Request
+from semece.models import Decoding, Message, Request, Usage
 from semece.models.openai_compatible import SERVICES
 from semece.models.provider_options import named_option
 from semece.models.pydantic_ai import open_provider
@@ -223,6 +224,29 @@ def test_a_prompt_that_google_blocks_is_filtered():
     assert (call.replies[0].status, call.replies[0].finish_reason) == ("content_filter", "PROHIBITED_CONTENT")
 
 
+def test_a_prompt_beyond_the_context_is_a_reply_cut_short_that_cost_nothing_and_is_said_once(spelling):
+    long = Request((*ASKED[:1], Message("user", f"{'word ' * 90}\nQuestion: Capital of France?")))
+    with server_of(spelling) as server:
+        server.context = 60
+        _, [first, answered, second] = ask(spelling, server, long, Request(ASKED), long)
+        assert server.account.paid.total() == 1
+    for call in (first, second):
+        assert [(r.status, r.finish_reason) for r in call.replies] == [("truncated", "context_length_exceeded")]
+        assert call.usage == Usage(0, 0)
+    assert "60" in first.replies[0].raw
+    assert f"{spelling}: a prompt is too long for its context: no answer" in first.events
+    assert second.events == ()
+    assert answered.replies[0].status == "ok"
+
+
+def test_anthropics_other_words_for_a_prompt_that_leaves_no_room(monkeypatch):
+    sentence = "input length and `max_tokens` exceed context limit: 199000 + 1024 > 200000, decrease input length"
+    monkeypatch.setattr(AnthropicServer.handler, "refused", lambda self, params: sentence)
+    with AnthropicServer() as server:
+        _, [call] = ask("anthropic/claude-haiku-4-5", server)
+    assert call.replies[0].status == "truncated"
+
+
 def test_a_refusal_that_names_no_option_stops(spelling):
     with server_of(spelling) as server:
         server.refuses = {"messages", "maxOutputTokens"}
@@ -336,6 +360,28 @@ def run(spelling, server, path, **changes):
     patience = Patience(attempts=12, first_wait=0.005, longest_wait=0.05)
     settings = Settings(spelling, "six", judge="exact", patience=patience, base_url=server.url, **changes)
     return asyncio.run(execute(settings, path, dataset=DATA))
+
+
+def test_a_question_that_is_too_long_fails_alone_and_is_asked_again_on_demand(spelling, tmp_path, semece):
+    path = tmp_path / "a.db"
+    long = Question("long", f"{'Very ' * 300}long?", ("yes",))
+    data = Dataset("seven", (*QUESTIONS[:3], long, *QUESTIONS[3:]))
+    with server_of(spelling, references=REFERENCES) as server:
+        server.context = 300
+        settings = Settings(spelling, "seven", judge="exact", n=4, base_url=server.url)
+        for _ in range(2):
+            assert asyncio.run(execute(settings, path, dataset=data)).missing == 0
+        assert (len(server.bodies), server.account.paid.total()) == (28, 24)
+        with Run(path) as done:
+            assert done.counts == {"parsed": 24, "truncated": 4, "missing": 0}
+            assert dict(done.estimates().select("question_id", "status").iter_rows())["long"] == "too_few"
+        out = semece("summary", path)[1]
+        assert "4 unusable" in out
+        assert f"Noticed: {spelling}: a prompt is too long for its context: no answer." in out
+        server.context = None
+        asyncio.run(execute(replace(settings, retry_failed=True), path, dataset=data))
+    with Run(path) as done:
+        assert done.counts == {"parsed": 28, "missing": 0}
 
 
 @pytest.mark.slow

@@ -98,6 +98,8 @@ class AnthropicHandler(Handler):
         for name in self.server.refuses:
             if name in params:
                 return f"{name}: Extra inputs are not permitted"
+        if n := self.server.beyond(prompt_of(params)):
+            return f"prompt is too long: {n} tokens > {self.server.context} maximum"
         return None
 
     def message(self, params):
@@ -121,13 +123,12 @@ class AnthropicHandler(Handler):
     def create(self, rows):
         server = self.server
         server.happened("create")
-        if sentence := next(filter(None, (self.refused(row["params"]) for row in rows)), None):
+        if any(self.refused(row["params"]) for row in rows):
             # Anthropic validates rows when they run, not when the batch is created
             server.account.faults["refused rows"] += 1
         pairs = [(row["custom_id"], row["params"]) for row in rows]
         assert len(dict(pairs)) == len(pairs), "custom ids repeat"
         job = server.jobs.create("msgbatch_", pairs, pairs[0][1]["model"])
-        job.sentence = sentence
         job.results = [self.row(job, place, *pair) for place, pair in enumerate(pairs)]
         if status := server.happened("created"):
             self.json(status, error_body(ERRORS[status], "the test server lost its way"))
@@ -137,8 +138,8 @@ class AnthropicHandler(Handler):
     def row(self, job, place, custom_id, params):
         server = self.server
         fate = job.fate(place, server.jobs.drawn(custom_id))
-        if job.sentence and self.refused(params):
-            error = error_body("invalid_request_error", job.sentence)
+        if sentence := self.refused(params):
+            error = error_body("invalid_request_error", sentence)
             return {"custom_id": custom_id, "result": {"type": "errored", "error": error}}
         if fate in {"expired", "canceled"}:
             return {"custom_id": custom_id, "result": {"type": fate}}

@@ -111,6 +111,8 @@ class GoogleHandler(Handler):
         for name in self.server.refuses:
             if name in params.get("generationConfig", {}):
                 return f"Invalid JSON payload received. Unknown name \"{name}\" at 'generation_config'"
+        if n := self.server.beyond(prompt_of(params)):
+            return f"The input token count ({n}) exceeds the maximum number of tokens allowed ({self.server.context})."
         return None
 
     def generate(self, model, params):

@@ -7,7 +7,7 @@ import uuid
 from email.parser import BytesParser
 
 from .jobs import UNRUN, Jobs
-from .openai_server import FATES, OpenAIHandler, OpenAIServer, error_body
+from .openai_server import FATES, OpenAIHandler, OpenAIServer, error_body, too_long
 from .serving import ENDINGS, main
 
 STATUSES = {"completed": "completed", "expired": "expired", "canceled": "cancelled", "failed": "failed"}
@@ -56,7 +56,7 @@ class OpenAIBatchHandler(OpenAIHandler):
         for option in server.refuses:
             if option in params:
                 return error_body(400, server.refuses[option].format(option), param=option)
-        return None
+        return too_long(server, params)
 
     def upload(self, data):
         server = self.server

@@ -31,7 +31,6 @@ BROKEN = {
     "404": (404, "model_not_found", "The model `m` does not exist or you do not have access to it"),
     "402": (402, "insufficient_balance", "Insufficient Balance"),
     "quota": (429, "insufficient_quota", "You exceeded your current quota, please check your plan and billing"),
-    "context": (400, "context_length_exceeded", "This model's maximum context length is 8192 tokens"),
     "filtered": (400, "content_filter", "The prompt was filtered"),
 }
 
@@ -39,6 +38,15 @@ BROKEN = {
 def error_body(status, message, *, code=None, param=None):
     kind = TYPES.get(status, "server_error")
     return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def too_long(server, asked):
+    """The body that refuses a prompt for its length; None if it is taken."""
+    n = server.beyond((message["role"], message["content"]) for message in asked["messages"])
+    if not n:
+        return None
+    sentence = f"This model's maximum context length is {server.context} tokens. However, your messages resulted in {n}"
+    return error_body(400, f"{sentence} tokens.", code="context_length_exceeded", param="messages")
 
 
 class OpenAIHandler(Handler):
@@ -83,7 +91,9 @@ class OpenAIHandler(Handler):
                 sentence = server.refuses[option].format(option)
                 self.json(400, error_body(400, sentence, param=option if server.names else None))
                 return True
-        return False
+        if error := too_long(server, asked):
+            self.json(400, error)
+        return bool(error)
 
     def complete(self, asked, fault, attempt):
         server = self.server

@@ -84,7 +84,8 @@ class Server(ThreadingHTTPServer):
 
     ``faults`` gives the probability of each of :data:`FAULTS`, drawn from the prompt and how often it was asked, so a
     second run of the same test meets the same faults. ``broken`` makes every call fail in one way: ``401``, ``404``,
-    ``quota``; ``echo`` makes the refusal repeat the key. ``refuses`` names options that are answered with a 400.
+    ``quota``; ``echo`` makes the refusal repeat the key. ``refuses`` names options that are answered with a 400;
+    ``context`` is the most tokens of a prompt, a longer one is answered with a 400, too.
     ``on`` maps an event (``upload``, ``create``, ``created``, ``status``, ``results``, ``half``) to what is called
     when it happens.
     """
@@ -115,6 +116,7 @@ class Server(ThreadingHTTPServer):
         self.broken = None
         self.echo = False
         self.refuses = set()
+        self.context = None
         self.on = {}
         self.account = Account()
         self.lock = threading.Lock()
@@ -158,6 +160,11 @@ class Server(ThreadingHTTPServer):
         request = Request(tuple(Message(role, content) for role, content in messages), Decoding(), seed=seed)
         judged = any(content.startswith('{"question"') for _, content in messages)
         return now((self.judge if judged else self.model)(request)).replies[0].text
+
+    def beyond(self, messages):
+        """How many tokens messages (role, content) have, if they are too many; else 0."""
+        n = sum(tokens_of(content) for _, content in messages)
+        return n if self.context is not None and n > self.context else 0
 
     def pay(self, slot, asked, answered):
         with self.lock:

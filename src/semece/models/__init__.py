@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ReplyStatus = Literal["ok", "content_filter", "truncated", "refusal"]
-"""``ok``, or delivered and paid for but without a usable text (by the provider's own field)."""
+"""``ok``, or delivered and paid for but without a usable text (by the provider's own field).
+
+A prompt that is longer than the context is ``truncated`` too: asking again would not help, and other prompts may fit.
+"""
 
 
 @dataclass(frozen=True, slots=True)

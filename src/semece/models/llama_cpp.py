@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError
 from semece.models import Call, Reply, Usage
+from semece.models.contexts import is_too_long, too_long
 from semece.models.weights import SMOLLM2, check, find
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ class LlamaCpp:
         ValueError
             If a ``completion`` message is not the only one.
         ModelError
-            If the model cannot be loaded, or the prompt does not fit its context.
+            If the model cannot be loaded, or refuses the request.
         """
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, request)
 
@@ -149,6 +150,8 @@ class LlamaCpp:
         prompt_tokens = output_tokens = 0
         for seed, n, kept in _blocks(request):
             answer = self._ask(body | {"n": n} | ({} if seed is None else {"seed": seed}))
+            if "error" in answer:
+                return self._refused(str(answer["error"].get("message")), request.n)
             prompt_tokens = answer["usage"]["prompt_tokens"]
             choices = sorted(answer["choices"], key=lambda choice: int(choice["index"]))[kept]
             output_tokens += sum(_pop_tokens(choice) for choice in choices)
@@ -161,9 +164,12 @@ class LlamaCpp:
             self._server = self._load()
         handle = self._server.handle_completions if "prompt" in body else self._server.handle_chat_completions
         answer: dict[str, Any] = handle(body)
-        if "error" in answer:
-            raise ModelError(f"{self._name} refused the request: {answer['error'].get('message')}")
         return answer
+
+    def _refused(self, said: str, n: int) -> Call:
+        if is_too_long(said):
+            return too_long(self._name, said, n=n)
+        raise ModelError(f"{self._name} refused the request: {said}")
 
     def _load(self) -> object:
         if self._check is not None:

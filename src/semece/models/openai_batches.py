@@ -193,7 +193,7 @@ class OpenAIBatches(OpenAICompatible):
             except TransientError as broken:
                 return LineResult(name, error=broken)
         refusal = _LineError(status, body)
-        if (call := self._filtered(refusal, {"n": _MOST_CHOICES}, ())) is not None:
+        if (call := self._unanswered(refusal, {"n": _MOST_CHOICES}, [])) is not None:
             return LineResult(name, call)
         if status in {400, 422} and self._learned(refusal):
             return LineResult(name)

@@ -12,13 +12,14 @@ import json
 import os
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
+from semece.models.contexts import is_too_long, too_long
 from semece.models.openai_errors import FILTERED, codes, explain, lost, named_option, sentence
 from semece.models.provider_errors import clear
 from semece.models.quiet import keep_out_of_logs, secrets_of, sendable
@@ -226,7 +227,7 @@ class OpenAICompatible:
             try:
                 raw = await self._client.chat.completions.with_raw_response.create(**body)
             except openai.APIStatusError as error:
-                if (call := self._filtered(error, body, events)) is not None:
+                if (call := self._unanswered(error, body, events)) is not None:
                     return call
                 event = self._learn(error, body) if error.status_code in {400, 422} else None
                 if event is None:
@@ -283,13 +284,20 @@ class OpenAICompatible:
             self._said.add(event)
             events.append(event)
 
-    def _filtered(self, error: Any, body: Mapping[str, Any], events: Iterable[str]) -> Call | None:  # noqa: ANN401
-        """Take a prompt that the service's filter stopped for as many filtered choices: asking again does not help."""
-        if error.status_code != 400 or not codes(error) & FILTERED:
+    def _unanswered(self, error: Any, body: Mapping[str, Any], events: list[str]) -> Call | None:  # noqa: ANN401
+        """Take a prompt that is filtered, or too long, for as many replies without a text: asking again is no help."""
+        if error.status_code not in {400, 422}:
             return None
-        raw = json.dumps({"error": self._clean(sentence(error))}, ensure_ascii=False)
-        reply = Reply("", "content_filter", "content_filter", raw)
-        return Call((reply,) * body.get("n", 1), events=tuple(events))
+        said, n = self._clean(sentence(error)), body.get("n", 1)
+        if codes(error) & FILTERED:
+            raw = json.dumps({"error": said}, ensure_ascii=False)
+            return Call((Reply("", "content_filter", "content_filter", raw),) * n, events=tuple(events))
+        if not is_too_long(" ".join([*codes(error), said]), max_tokens=body.get(self._tokens_name, 0)):
+            return None
+        call = too_long(self._spelling, said, n=n)
+        for event in call.events:
+            self._say(event, events)
+        return replace(call, events=tuple(events))
 
     def _explain(self, error: Any) -> ModelError:  # noqa: ANN401 - an APIStatusError
         return explain(error, self._spelling, self._clean(sentence(error)))

@@ -176,7 +176,7 @@ class ProviderBatches(ABC):
         return self.live.explained(error)
 
     def _line(self, result: Any) -> LineResult:  # noqa: ANN401 - pydantic-ai's BatchResult
-        from pydantic_ai.exceptions import AgentRunError, ModelRequestRejectedError
+        from pydantic_ai.exceptions import AgentRunError
         from pydantic_ai.models.batch import BatchRequest
 
         name = str(result.custom_id)
@@ -186,13 +186,21 @@ class ProviderBatches(ABC):
         except TransientError as error:
             return LineResult(name, error=error)
         except AgentRunError as error:
-            if result.status in {"expired", "canceled"}:
-                return LineResult(name, error=self._unrun(result.status), cancelled=result.status == "canceled")
-            if isinstance(error, ModelRequestRejectedError) and self._learned(error):
-                return LineResult(name)
-            return LineResult(name, error=self.live.explained(error))
+            return self._refused(result, error)
         except UNREADABLE as error:
             return LineResult(name, error=self.live.unreadable(type(error).__name__))
+
+    def _refused(self, result: Any, error: Exception) -> LineResult:  # noqa: ANN401 - pydantic-ai's BatchResult
+        from pydantic_ai.exceptions import ModelRequestRejectedError
+
+        name = str(result.custom_id)
+        if result.status in {"expired", "canceled"}:
+            return LineResult(name, error=self._unrun(result.status), cancelled=result.status == "canceled")
+        if (call := self.live.too_long(error)) is not None:
+            return LineResult(name, call)
+        if isinstance(error, ModelRequestRejectedError) and self._learned(error):
+            return LineResult(name)
+        return LineResult(name, error=self.live.explained(error))
 
     def _unrun(self, status: str) -> TransientError:
         if status == "expired":

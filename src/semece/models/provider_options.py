@@ -57,17 +57,26 @@ class Dropped:
     names : set of str
         From :data:`OPTIONS`.
     news : list of str
-        One sentence for each, until it is told.
+        One sentence for each, and for what else was noticed, until it is told.
+    known : set of str
+        What was news once.
     """
 
     names: set[str] = field(default_factory=set)
     news: list[str] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
 
     def add(self, name: str, reason: str) -> None:
         """Leave an option out from now on."""
         if name not in self.names:
             self.names.add(name)
             self.news.append(f"{name} is left out: {reason}")
+
+    def tell(self, sentence: str) -> None:
+        """Make a sentence news if it never was."""
+        if sentence not in self.known:
+            self.known.add(sentence)
+            self.news.append(sentence)
 
     def told(self) -> tuple[str, ...]:
         """Give the news once."""

@@ -11,11 +11,12 @@ import json
 import os
 import time
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
+from semece.models.contexts import is_too_long, too_long
 from semece.models.openai_compatible import is_loopback
 from semece.models.provider_errors import clear, explain, sentence_of
 from semece.models.provider_options import OPTIONS, Dropped, named_option
@@ -222,28 +223,30 @@ class ProviderModel:
         """
         if request.n != 1:
             raise ValueError(f"{self.service} gives one choice per request; got n = {request.n}")
-        started = time.perf_counter()
-        response, raw = await self._ask(request)
-        return self.call(response, raw, latency=time.perf_counter() - started)
+        return await self._ask(request)
 
-    async def _ask(self, request: Request) -> tuple[Any, str]:
+    async def _ask(self, request: Request) -> Call:
         """Send a request; send it again without an option that is refused by name."""
         from pydantic_ai.exceptions import AgentRunError
 
         while True:
             messages, settings, parameters = self.prepared(request)
-            before = len(self.dropped.names)
+            before, started = len(self.dropped.names), time.perf_counter()
             try:
-                return await self._send(messages, settings, parameters)
+                response, raw = await self._send(messages, settings, parameters)
             except TimeoutError:
                 raise TransientError(
                     f"{self.name} did not answer within {self._timeout:g} seconds", status="timeout", maybe_paid=True
                 ) from None
             except AgentRunError as error:
+                if (call := self.too_long(error)) is not None:
+                    return call
                 if not self.learn(error, settings, parameters, before):
                     raise self.explained(error) from None
             except UNREADABLE as error:
                 raise self.unreadable(type(error).__name__) from None
+            else:
+                return self.call(response, raw, latency=time.perf_counter() - started)
 
     async def _send(self, messages: Any, settings: Any, parameters: Any) -> tuple[Any, str]:  # noqa: ANN401
         from pydantic_ai.direct import model_request
@@ -322,6 +325,18 @@ class ProviderModel:
             return len(self.dropped.names) > before
         self.dropped.add(name, f"{self.name} says: {self.cleared(sentence)}")
         return True
+
+    def too_long(self, error: Exception) -> Call | None:
+        """Take a prompt that is refused for its length for a reply without a text; None for another refusal."""
+        from pydantic_ai.exceptions import ModelRequestRejectedError
+
+        said = self.cleared(sentence_of(error))
+        if not isinstance(error, ModelRequestRejectedError) or not is_too_long(said):
+            return None
+        call = too_long(self.name, said)
+        for event in call.events:
+            self.dropped.tell(event)
+        return replace(call, events=self.dropped.told())
 
     def call(self, response: Any, raw: str, *, latency: float = 0.0) -> Call:  # noqa: ANN401 - a ModelResponse
         """Read what came back.
