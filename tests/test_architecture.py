@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "pipeline": {"judges", "models", "store", "budget", "prompts", "calls", "slots"},
     "opening": {"judges", "models", "pipeline"},
     "settings": {"judges", "batch", "calls", "models", "opening", "prompts", "datasets"},
-    "samples": {"store", "datasets", "formats", "judges"},
+    "samples": {"store", "datasets", "formats", "judges", "prompts"},
     "labelled": {"datasets", "formats", "judges"},
     "work": {
         "slots",

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Calls", "Caps"
+FILES = "Files"
 
 
 def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:  # noqa: A002, ANN401 - as Typer's
@@ -103,20 +104,40 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     run_command(given)
 
 
-def score(
-    files: Annotated[list[Path], typer.Argument(help="Samples: JSONL, CSV or Parquet; one question a line.")],
+def score(  # noqa: PLR0917 - one parameter per option
+    files: Annotated[list[Path], typer.Argument(help="Samples of one format: our own, or another tool's.")],
     output: Annotated[Optional[Path], _option("--output", "-o", help="The run file.")] = None,  # noqa: UP045
-    judge: Annotated[Optional[str], _option("--judge", "-j", help="rules, exact or given.")] = None,  # noqa: UP045
+    judge: Annotated[
+        Optional[str],  # noqa: UP045
+        _option("--judge", "-j", help="rules, exact, or given: labels, grades or scores of the files."),
+    ] = None,
+    form: Annotated[
+        Optional[str], _option("--format", help="Whose files they are. Default: by what is in them.", panel=FILES)  # noqa: UP045
+    ] = None,
+    skip_bad: Annotated[bool, _option("--skip-bad", help="Leave bad rows out and count them.", panel=FILES)] = False,
+    questions: Annotated[
+        Optional[str],  # noqa: UP045
+        _option("--questions", help="A dataset or file with the texts and references, by id.", panel=FILES),
+    ] = None,
+    model: Annotated[
+        Optional[str], _option("--model", "-m", help="Only this model, where the files name several.", panel=FILES)  # noqa: UP045
+    ] = None,
+    scorer: Annotated[
+        Optional[str], _option("--scorer", help="Whose scores are the grades of --judge given.", panel=FILES)  # noqa: UP045
+    ] = None,
 ) -> None:
-    """Measure samples you have already: {"question", "references", "answers", "confidences"?, "labels"?, "grades"?}.
+    """Measure samples you have already: rows with question, references and answers, or the files of another tool.
 
-    Example: [bold]semece score samples.jsonl[/bold]
+    Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.reading import print_summary
+    from semece.samples import Reading
     from semece.samples import score as store_samples
 
     path = output or Path("runs") / f"{files[0].stem}.db"
-    store_samples(files, path, judge=judge)
+    reading = Reading(form, skip_bad, questions, model, scorer)
+    for hint in store_samples(files, path, judge=judge, reading=reading):
+        typer.echo(f"semece: {hint}", err=True)
     print_summary([path])
     typer.echo(f"\n{path}")
 

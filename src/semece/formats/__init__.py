@@ -1,1 +1,170 @@
-"""Readers of other people's sample files."""
+"""Readers of samples: our own format, and the files of other tools, told apart by what is in them.
+
+A reader is two functions: ``detect`` says whether a file begins like one of its own, ``read`` gives the samples of some
+files. What came of each attempt is kept apart: a response is ``ok``, ``truncated``, ``content_filter`` or ``refusal``;
+an attempt that delivered nothing is counted, and no response; a bad row is an error, or left out and counted.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.errors import ParseError
+from semece.formats import (
+    anthropic_batch,
+    inspect_logs,
+    lm_eval,
+    openai_batch,
+    promptfoo,
+    samples,
+    sem_ece,
+    simple_evals,
+    uqlm,
+)
+from semece.formats.sources import Findings, Source, Wanted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
+
+    from semece.formats.drawn import Sample
+    from semece.formats.sources import Opening
+
+
+class Reader(NamedTuple):
+    """How one tool's files are read.
+
+    Parameters
+    ----------
+    what : str
+        What they are, for people.
+    detect : callable
+        From what a file begins with to whether it is one of them.
+    read : callable
+        From files, and what is wanted beside them, to samples.
+    """
+
+    what: str
+    detect: Callable[[Opening], bool]
+    read: Callable[[Sequence[Source], Wanted], Iterable[Sample]]
+
+
+READERS = {
+    "inspect": Reader("logs of Inspect, .eval or .json", inspect_logs.detect, inspect_logs.read),
+    "lm-eval": Reader("samples_*.jsonl of lm-evaluation-harness", lm_eval.detect, lm_eval.read),
+    "promptfoo": Reader("results of promptfoo, .json or .jsonl", promptfoo.detect, promptfoo.read),
+    "uqlm": Reader("a result of uqlm as JSON", uqlm.detect, uqlm.read),
+    "openai-batch": Reader("output files of OpenAI's batches", openai_batch.detect, openai_batch.read),
+    "anthropic-batch": Reader("results of Anthropic's message batches", anthropic_batch.detect, anthropic_batch.read),
+    "simple-evals": Reader("*_allresults.json of simple-evals", simple_evals.detect, simple_evals.read),
+    "sem-ece": Reader("*_clustered.jsonl and *_graded.jsonl of the paper", sem_ece.detect, sem_ece.read),
+    "samples": Reader("our own rows with question and answers", samples.detect, samples.read),
+}
+"""By name; the first that knows a file reads it."""
+
+
+class Collected(NamedTuple):
+    """What some files hold.
+
+    Parameters
+    ----------
+    samples : list of Sample
+        One per question.
+    findings : Findings
+        What was left out, and what deserves to be said.
+    format : str
+        Which reader read them.
+    """
+
+    samples: list[Sample]
+    findings: Findings
+    format: str
+
+
+def collect(
+    paths: Sequence[Path], *, form: str | None = None, skip_bad: bool = False, wanted: Wanted | None = None
+) -> Collected:
+    """Read files of samples.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files of one format.
+    form : str or None
+        One of :data:`READERS`. None: by what is in the files.
+    skip_bad : bool
+        Leave bad rows out and count them. A file that is cut or damaged as a whole is refused all the same.
+    wanted : Wanted, optional
+        Questions from elsewhere, and which model.
+
+    Returns
+    -------
+    Collected
+        At least one sample.
+
+    Raises
+    ------
+    ParseError
+        Naming file, place, what was expected and what came.
+    """
+    wanted = wanted or Wanted()
+    findings = Findings(skip_bad)
+    sources = [Source(path, findings) for path in paths]
+    _check_paths(paths)
+    name = form or _format_of(sources)
+    if name not in READERS:
+        raise ParseError(f"format must be one of {', '.join(READERS)}; got {name!r}")
+    found = list(READERS[name].read(sources, wanted))
+    _check_models(findings, wanted)
+    if not found:
+        bad = f"; all of {len(findings.skipped):,} rows are bad, the first: {findings.skipped[0]}"
+        raise ParseError(f"{', '.join(map(str, paths))}: no samples{bad if findings.skipped else ''}")
+    return Collected(found, findings, name)
+
+
+def _check_paths(paths: Sequence[Path]) -> None:
+    """Refuse a file that is named twice: its responses would count twice."""
+    seen = set()
+    for path in paths:
+        if path.resolve() in seen:
+            raise ParseError(f"{path} is named twice")
+        seen.add(path.resolve())
+
+
+def _format_of(sources: Sequence[Source]) -> str:
+    """Name the one format of all files."""
+    names: dict[str, Path] = {}
+    for source in sources:
+        opening = source.opening
+        name = next((name for name, reader in READERS.items() if reader.detect(opening)), None)
+        if name is None:
+            raise _unknown(source)
+        names.setdefault(name, source.path)
+    if len(names) > 1:
+        (one, first), (other, second) = list(names.items())[:2]
+        raise ParseError(f"{second}: expected a file of the format of {first}, {one}; got {other}: score them apart")
+    return next(iter(names))
+
+
+def _unknown(source: Source) -> ParseError:
+    """Say of a file that is none of ours what was expected and what came."""
+    opening = source.opening
+    if opening.kind == "empty":
+        return ParseError(f"{source.path}: no samples; the file is empty")
+    if opening.kind == "json" and not opening.names:
+        source.check_first()
+    known = "; ".join(f"{name}: {reader.what}" for name, reader in READERS.items())
+    return ParseError(f"{source.where('line 1')}: expected one of the formats ({known}); got {opening.described()}")
+
+
+def _check_models(findings: Findings, wanted: Wanted) -> None:
+    """Refuse responses of several models, and a model that has none."""
+    models = ", ".join(findings.models)
+    if wanted.model is not None and wanted.model not in findings.models:
+        raise ParseError(f"there are no responses of {wanted.model}: the files name {models or 'no model'}")
+    if wanted.model is None and len(findings.models) > 1:
+        place = list(findings.models.values())[1]
+        raise ParseError(f"{place}: expected responses of one model; got {models}: choose one with --model")
+    if len(findings.datasets) > 1:
+        place = list(findings.datasets.values())[1]
+        raise ParseError(f"{place}: expected samples of one task; got {', '.join(findings.datasets)}: score them apart")

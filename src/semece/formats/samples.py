@@ -2,63 +2,75 @@
 
 ``{"id", "question", "references": [..], "answers": [..], "confidences": [0.9, null, ..]?, "labels": [0, 0, 1]?,
 "grades": {"0": "correct"}?}``. ``labels`` are the semantic classes of the answers; ``grades`` the verdict per label.
+CSV, TSV and Parquet files have the same columns; a list in a cell of text is JSON.
 """
 
 from __future__ import annotations
 
+import csv
 import json
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical import encodable
-from semece.datasets.files import question_from, read_rows
+from semece.datasets.files import TEXT_NAMES, question_from, read_rows
 from semece.errors import ParseError
+from semece.formats.drawn import Drawn, Sample, plain
+from semece.formats.sources import Findings, Source, Wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from semece.records import Question
+    from semece.formats.json_stream import Json
+    from semece.formats.sources import Opening
 
 FIELDS = ("answers", "confidences", "labels", "grades")
+TABLES = frozenset({".csv", ".tsv", ".parquet"})
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A question with the answers somebody drew.
-
-    Parameters
-    ----------
-    question : Question
-        The question.
-    answers : tuple of str
-        At least one; an empty one is a non-answer.
-    confidences : tuple of float or None
-        One per answer, in [0, 1].
-    labels, grades
-        As in the file, checked; None if absent.
-    line : int
-        Where it stands.
-    """
-
-    question: Question
-    answers: tuple[str, ...]
-    confidences: tuple[float | None, ...]
-    labels: tuple[int | str, ...] | None
-    grades: dict[str, str] | None
-    line: int
+def detect(opening: Opening) -> bool:
+    """Whether a file begins like our samples: a table, or objects with answers or a question."""
+    if opening.kind == "json":
+        return "answers" in opening.names or not opening.names.isdisjoint(TEXT_NAMES)
+    return opening.kind == "parquet" or (opening.kind == "text" and opening.suffix in TABLES)
 
 
-def read_samples(path: Path) -> Iterator[Sample]:
-    """Read a samples file (JSONL, CSV or Parquet).
+def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
+    """Read samples files, one question a row.
 
     Raises
     ------
     ParseError
         Naming file, line, what was expected and what came.
     """
-    for line, row in read_rows(path):
-        yield sample_from(row, f"{path}, line {line}", line)
+    del wanted
+    for source in sources:
+        for line, row in _rows(source):
+            sample = source.findings.tried(sample_from, row, source.where(f"line {line}"), line)
+            if sample is not None:
+                yield replace(sample, file=str(source.path))
+
+
+def _rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    if source.opening.kind not in {"parquet", "text"}:
+        yield from source.rows()
+        return
+    try:
+        yield from read_rows(source.path)
+    except csv.Error as error:
+        raise ParseError(f"{source.path}: expected a table that can be read; {error}") from None
+
+
+def read_samples(path: Path) -> Iterator[Sample]:
+    """Read one samples file (JSONL, CSV, TSV or Parquet).
+
+    Raises
+    ------
+    ParseError
+        Naming file, line, what was expected and what came.
+    """
+    yield from read([Source(path, Findings())], Wanted())
 
 
 def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> Sample:
@@ -84,12 +96,14 @@ def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> Sample:
     confidences = tuple(_confidences(_list(row, "confidences", where), len(answers), where))
     labels, grades = _list(row, "labels", where), row.get("grades")
     if isinstance(grades, str):
-        grades = _json(grades, f"{where}: grades")
+        grades = None if grades == "" else _json(grades, f"{where}: grades")
     if grades is not None and labels is None:
         raise ParseError(f"{where}: grades need labels")
-    return Sample(
-        question, tuple(map(encodable, answers)), confidences, None if labels is None else tuple(labels), grades, line
-    )
+    if isinstance(grades, dict):
+        grades = {label: verdict for label, verdict in grades.items() if verdict is not None}
+    drawn = tuple(Drawn(encodable(text), confidence=stated) for text, stated in zip(answers, confidences, strict=True))
+    question = replace(question, metadata=plain(question.metadata))
+    return Sample(question, drawn, None if labels is None else tuple(labels), grades, place=f"line {line}")
 
 
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
@@ -103,10 +117,10 @@ def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
     return value
 
 
-def _json(text: str, where: str) -> Any:  # noqa: ANN401 - any JSON value
+def _json(text: str, where: str) -> Json:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ParseError(f"{where} must be JSON; got {text[:40]!r}") from None
 
 

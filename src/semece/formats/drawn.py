@@ -1,0 +1,162 @@
+"""What a reader of samples gives: questions, with the responses somebody drew."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Literal
+
+from semece.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semece.records import Question
+
+DrawnStatus = Literal["ok", "truncated", "content_filter", "refusal"]
+"""How a response ended; all but the first hold no usable answer."""
+
+PARTIAL = "partial"
+"""A score between correct and incorrect: it is there, and it is no verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """One response.
+
+    Parameters
+    ----------
+    text : str
+        As it came; an empty one is a non-answer.
+    place : str
+        Where it stands in its file.
+    confidence : float or None
+        Stated beside it, in [0, 1].
+    status : str
+        One of :data:`DrawnStatus`.
+    scores : tuple of (str, str)
+        What the file's scorers say of it: a verdict, or :data:`PARTIAL`. A scorer that says nothing is not there.
+    """
+
+    text: str
+    place: str = ""
+    confidence: float | None = None
+    status: DrawnStatus = "ok"
+    scores: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A question with the responses somebody drew.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+    drawn : tuple of Drawn
+        In the order in which they were drawn, as far as the file tells. None if every attempt failed.
+    labels, grades
+        The class of each response and the verdict of each class, as in the file; None if absent.
+    file, place : str
+        Where the question stands.
+    whole : bool
+        The texts are whole responses, in which an answer is still to be found; else they are answers.
+    """
+
+    question: Question
+    drawn: tuple[Drawn, ...]
+    labels: tuple[int | str, ...] | None = None
+    grades: dict[str, str] | None = None
+    file: str = ""
+    place: str = ""
+    whole: bool = False
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The texts."""
+        return tuple(one.text for one in self.drawn)
+
+    @property
+    def where(self) -> str:
+        """File and place."""
+        return f"{self.file}, {self.place}"
+
+
+class Gathering:
+    """Puts the responses of each question together.
+
+    Examples
+    --------
+    >>> from semece.records import Question
+    >>> gathering = Gathering()
+    >>> for order, text in [(2, "four"), (1, "4")]:
+    ...     gathering.add(Sample(Question("7", "2 + 2?"), (Drawn(text),)), order)
+    >>> [sample.answers for sample in gathering.samples()]
+    [('4', 'four')]
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, Sample] = {}
+        self._drawn: dict[str, list[tuple[Any, tuple[Drawn, ...]]]] = {}
+
+    def add(self, sample: Sample, order: Any = 0) -> None:  # noqa: ANN401 - anything that can be compared
+        """Add responses to a question; in the end they are put in `order`, equal ones as they came.
+
+        Raises
+        ------
+        ParseError
+            Text or references are not those that came before: two questions have one id.
+        """
+        name = sample.question.id
+        first = self._first.setdefault(name, sample)
+        if (sample.question.text, sample.question.references) != (first.question.text, first.question.references):
+            raise ParseError(
+                f"{sample.where}: expected the question and references that {first.where} has under the id {name!r}; "
+                f"got other ones: {_excerpt(sample.question.text)}"
+            )
+        self._drawn.setdefault(name, []).append((order, sample.drawn))
+
+    def samples(self) -> list[Sample]:
+        """Give the questions in the order in which they first came."""
+        whole = []
+        for name, parts in self._drawn.items():
+            parts.sort(key=itemgetter(0))
+            whole.append(replace(self._first[name], drawn=tuple(one for _, drawn in parts for one in drawn)))
+        return whole
+
+
+def natural(text: str) -> list[tuple[int, int, str]]:
+    """Order texts as people do: numbers in them by their size.
+
+    Examples
+    --------
+    >>> sorted(["q10", "q9", "q1"], key=natural)
+    ['q1', 'q9', 'q10']
+    """
+    parts = re.split(r"([0-9]{1,4000})", text)
+    return [(0, int(part), "") if place % 2 else (1, 0, part) for place, part in enumerate(parts)]
+
+
+def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep what JSON can hold, and the rest as text.
+
+    Examples
+    --------
+    >>> plain({"a": 1, "b": float("nan")})
+    {'a': 1, 'b': 'nan'}
+    """
+    return {name: value if _is_json(value) else str(value) for name, value in metadata.items()}
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _excerpt(text: str) -> str:
+    return repr(text if len(text) <= 60 else f"{text[:57]}...")

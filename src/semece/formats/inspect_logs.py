@@ -1,0 +1,254 @@
+"""Logs of Inspect AI: ``.eval`` (a zip archive with a JSON document per sample and epoch) and ``.json``.
+
+Schema: inspect_ai 0.3.260, ``log/_log.py`` (EvalLog, EvalSample), ``log/_recorders/eval.py`` and
+``log/_recorders/chunked/format.py`` (names of members), ``model/_model_output.py`` and ``scorer/_metric.py``; logs of
+versions 0.3.41 to 0.3.135 have been read. Epochs of a sample id are the responses to one question; so are several
+choices of one output. Messages and events are not needed: the answer is in ``output``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semece.canonical import encodable
+from semece.errors import ParseError
+from semece.formats.archives import Archive
+from semece.formats.drawn import PARTIAL, Drawn, Gathering, Sample, natural
+from semece.formats.sources import list_in, text_in, value_in
+from semece.records import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from semece.formats.drawn import DrawnStatus
+    from semece.formats.json_stream import Json
+    from semece.formats.sources import Opening, Source, Wanted
+
+    Resolve = Callable[[str, str], str]
+
+VERDICTS: dict[str | float, str] = {
+    "C": "correct",
+    "I": "incorrect",
+    "N": "not_attempted",
+    "P": PARTIAL,
+    1: "correct",
+    0: "incorrect",
+}
+"""What scores mean for certain; true and false are 1 and 0 in Python."""
+STOPS: dict[str, DrawnStatus] = {
+    "max_tokens": "truncated",
+    "length": "truncated",
+    "model_length": "truncated",
+    "content_filter": "content_filter",
+}
+_SAMPLE = re.compile(r"samples/(?:.*)_epoch_[0-9]+(?:\.json|/sample\.json)", re.DOTALL)
+_ATTACHED = "attachment://"
+
+
+class Epoch(NamedTuple):
+    """One epoch of a sample: its number, its own id if it has one, and the question with its responses."""
+
+    number: int
+    mark: str
+    sample: Sample
+
+
+def detect(opening: Opening) -> bool:
+    """Whether a file begins like a log: a zip archive, or a JSON document with a status and an eval."""
+    return opening.kind == "zip" or opening.has("version", "status", "eval")
+
+
+def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+    """Read logs of one model; samples by id, epochs by number.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Logs of the same task add up.
+    wanted : Wanted
+        Which model.
+
+    Raises
+    ------
+    ParseError
+        Naming file, sample, what was expected and what came.
+    """
+    gathering = Gathering()
+    known: set[str] = set()
+    for source in sources:
+        reader = _from_archive if source.opening.kind == "zip" else _from_document
+        for number, mark, sample in reader(source, wanted):
+            if mark in known:
+                source.findings.note("a retried log repeats samples of an earlier one; they count once")
+                continue
+            known |= {mark} if mark else set()
+            source.findings.tried(gathering.add, sample, number)
+    return sorted(gathering.samples(), key=lambda sample: natural(sample.question.id))
+
+
+def _from_archive(source: Source, wanted: Wanted) -> Iterator[Epoch]:
+    with source.reading(), Archive(source.path) as archive:
+        names = set(archive)
+        about = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
+        if about is None:
+            listed = ", ".join(archive.names[:5]) or "nothing in it"
+            raise ParseError(
+                f"{source.path}: expected a log of Inspect, with header.json; got an archive with {listed}"
+            )
+        header = archive.json(about)
+        if wanted.leaves_out(_about(source, header)):
+            return
+        found = 0
+        for name in archive:
+            if _SAMPLE.fullmatch(name):
+                found += 1
+                epoch = source.findings.tried(_member, source, archive, name)
+                if epoch is not None:
+                    yield epoch
+        _check_whole(source, header, found)
+
+
+def _member(source: Source, archive: Archive, name: str) -> Epoch:
+    sample = archive.json(name)
+    folder = name.removesuffix("sample.json")
+
+    def resolve(reference: str, where: str) -> str:
+        if name == folder:
+            return text_in(sample, where, "attachments", reference)
+        return _attached(archive, folder, reference, where)
+
+    return _epoch(source, sample, name, resolve)
+
+
+def _attached(archive: Archive, folder: str, reference: str, where: str) -> str:
+    """Find an attachment of a sample that is stored in chunks, each named by the index of its first."""
+    prefix = f"{folder}attachments/"
+    starts = [name.removeprefix(prefix).removesuffix(".json") for name in archive if name.startswith(prefix)]
+    before = [int(start) for start in starts if start.isdecimal() and int(start) <= int(reference)]
+    if not before:
+        raise ParseError(f"{where}: expected {prefix} with attachment {reference}; got none")
+    return text_in(archive.json(f"{prefix}{max(before)}.json"), where, int(reference) - max(before))
+
+
+def _from_document(source: Source, wanted: Wanted) -> Iterator[Epoch]:
+    header: dict[str, Any] = {}
+    found, epochs = 0, []
+    with source.stream() as stream:
+        for name in stream.members():
+            if name in {"status", "eval"}:
+                header[name] = stream.value()
+            elif name == "samples" and stream.peek() == "[":
+                for place in stream.items():
+                    found += 1
+                    epochs.append(source.findings.tried(_element, source, stream.value(), f"samples[{place}]"))
+        stream.end()
+    if not wanted.leaves_out(_about(source, header)):
+        _check_whole(source, header, found)
+        yield from filter(None, epochs)
+
+
+def _element(source: Source, sample: Json, place: str) -> Epoch:
+    return _epoch(source, sample, place, lambda name, where: text_in(sample, where, "attachments", name))
+
+
+def _about(source: Source, header: Json) -> str:
+    """Write down what a log is about, and whether it was finished; give its model."""
+    where = str(source.path)
+    model, task = text_in(header, where, "eval", "model"), text_in(header, where, "eval", "task")
+    source.findings.models.setdefault(model, where)
+    source.findings.datasets.setdefault(task.rpartition("/")[2], where)
+    status = header.get("status", "started")
+    if status != "success":
+        source.findings.note(f"the status of {where} is {status}: samples may be missing")
+    return model
+
+
+def _check_whole(source: Source, header: Mapping[str, Any], found: int) -> None:
+    """Note that a log says it has more samples than it has."""
+    ids = (header["eval"].get("dataset") or {}).get("sample_ids")
+    epochs = (header["eval"].get("config") or {}).get("epochs") or 1
+    if isinstance(ids, list) and isinstance(epochs, int) and found < len(ids) * epochs:
+        source.findings.note(f"{source.path} has {found:,} of {len(ids) * epochs:,} samples")
+
+
+def _epoch(source: Source, sample: Json, place: str, resolve: Resolve) -> Epoch:
+    where = source.where(place)
+    name, number = value_in(sample, where, "id"), value_in(sample, where, "epoch")
+    if not isinstance(name, str | int) or not isinstance(number, int):
+        raise ParseError(f"{where}: expected an id and the number of an epoch; got {name!r} and {number!r}")
+    text = _question_text(sample, where, resolve)
+    target = value_in(sample, where, "target")
+    targets = target if isinstance(target, list) else [target]
+    references = tuple(encodable(one.strip()) for one in targets if isinstance(one, str) and one.strip())
+    question = Question(encodable(str(name).strip()), encodable(text), references)
+    drawn = tuple(_drawn(source, sample, place, resolve))
+    mark = sample.get("uuid") or ""
+    return Epoch(number, str(mark), Sample(question, drawn, file=str(source.path), place=place, whole=True))
+
+
+def _question_text(sample: Json, where: str, resolve: Resolve) -> str:
+    """Give the input, or what its last message of the user says."""
+    put = value_in(sample, where, "input")
+    if isinstance(put, list):
+        asked = [message for message in put if isinstance(message, dict) and message.get("role") == "user"]
+        put = _content(value_in(asked[-1], where, "content"), where, resolve) if asked else ""
+    elif isinstance(put, str):
+        put = _content(put, where, resolve)
+    if not isinstance(put, str) or not put.strip():
+        raise ParseError(f"{where}: expected text in input, or in a message of the user; got none")
+    return put
+
+
+def _drawn(source: Source, sample: dict[str, Any], place: str, resolve: Resolve) -> Iterator[Drawn]:
+    where = source.where(place)
+    reason = _failure(sample)
+    if reason:
+        source.findings.failed[reason] += 1
+        return
+    scores = _scores(sample, where)
+    for i, choice in enumerate(list_in(sample, where, "output", "choices")):
+        content = value_in(choice, where, "message", "content")
+        status: DrawnStatus = STOPS.get(choice.get("stop_reason"), "ok")
+        if isinstance(content, list) and any(isinstance(part, dict) and part.get("refusal") for part in content):
+            status = "refusal"
+        if sample.get("limit"):
+            status = "truncated"
+        yield Drawn(encodable(_content(content, where, resolve)), place, None, status, scores if i == 0 else ())
+
+
+def _failure(sample: dict[str, Any]) -> str:
+    """Say why a sample has no response; empty if it has."""
+    if sample.get("error"):
+        return "error"
+    if sample.get("invalidation"):
+        return "invalidated"
+    output = sample.get("output") or {}
+    return "" if isinstance(output, dict) and output.get("choices") else "no output"
+
+
+def _content(content: Json, where: str, resolve: Resolve) -> str:
+    """Give the text of a message: a text, or the text parts of a list."""
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    texts = []
+    for part in parts:
+        if value_in(part, where, "type") == "text":
+            text = text_in(part, where, "text")
+            if text.startswith(_ATTACHED):
+                text = resolve(text.removeprefix(_ATTACHED), where)
+            texts.append(text)
+    return "\n".join(texts)
+
+
+def _scores(sample: dict[str, Any], where: str) -> tuple[tuple[str, str], ...]:
+    """Read the scores; a value that is no verdict keeps its scorer from being used."""
+    scores = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {})
+    read = []
+    for name in scores:
+        value = value_in(scores, where, name, "value")
+        if isinstance(value, float) and math.isnan(value):
+            continue
+        known = VERDICTS.get(value) if isinstance(value, str | int | float) else None
+        read.append((name, known or f"no verdict: {value!r}"[:80]))
+    return tuple(read)

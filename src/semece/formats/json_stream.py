@@ -1,0 +1,173 @@
+"""A JSON document read piece by piece: a log of hundreds of megabytes needs the memory of one of its entries."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from semece.errors import ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import TextIO
+
+Json: TypeAlias = Any
+"""Any JSON value."""
+
+_CHUNK = 1 << 20
+_DECODER = json.JSONDecoder()
+_BLANK = re.compile(r"[ \t\n\r]*")
+_LONGEST_WORD = 16
+"""More than the length of any JSON word: an error so near to the end of what was read may be a cut, not a fault."""
+
+
+class JsonStream:
+    """Where one is in a JSON document.
+
+    Parameters
+    ----------
+    stream : TextIO
+        The document's text.
+    name : str
+        The file's name, for messages.
+
+    Examples
+    --------
+    >>> import io
+    >>> stream = JsonStream(io.StringIO('{"a": {"b": [1, 2]}, "c": 3}'), "x.json")
+    >>> [(name, stream.value()) for name in stream.members() if name == "c"]
+    [('c', 3)]
+    """
+
+    def __init__(self, stream: TextIO, name: str) -> None:
+        self._stream, self._name = stream, name
+        self._text, self._at, self._gone, self._line, self._ended = "", 0, 0, 1, False
+
+    @property
+    def line(self) -> int:
+        """The line, from 1."""
+        return self._line + self._text.count("\n", 0, self._at)
+
+    def members(self) -> Iterator[str]:
+        """Give the names of the object that comes next; a value that was not taken is passed over.
+
+        Raises
+        ------
+        ParseError
+            With file and line: there is no object, or it is broken or cut.
+        """
+        self._take("{", "an object")
+        if self._took("}"):
+            return
+        while True:
+            if self.peek() != '"':
+                raise self.fault("expected a name in quotes")
+            name = self.value()
+            self._take(":", "':'")
+            before = self._position()
+            yield str(name)
+            if self._position() == before:
+                self.value()
+            if self._took("}"):
+                return
+            self._take(",", "',' or '}'")
+
+    def items(self) -> Iterator[int]:
+        """Give the places, from 0, of the array that comes next; an item that was not taken is passed over.
+
+        Raises
+        ------
+        ParseError
+            With file and line: there is no array, or it is broken or cut.
+        """
+        self._take("[", "an array")
+        if self._took("]"):
+            return
+        place = 0
+        while True:
+            before = self._position()
+            yield place
+            if self._position() == before:
+                self.value()
+            if self._took("]"):
+                return
+            self._take(",", "',' or ']'")
+            place += 1
+
+    def value(self) -> Json:
+        """Take the value that comes next, whole.
+
+        Raises
+        ------
+        ParseError
+            With file and line: it is no JSON, or cut.
+        """
+        self.peek()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._text, self._at)
+            except json.JSONDecodeError as error:
+                cut = "Unterminated" in error.msg or error.pos > len(self._text) - _LONGEST_WORD
+                if cut and self._fill(len(self._text)):
+                    continue
+                self._at = min(error.pos, len(self._text))
+                raise self.fault(f"expected JSON; {error.msg}") from None
+            except (ValueError, RecursionError) as error:
+                raise self.fault(f"expected JSON that can be read; {type(error).__name__}") from None
+            if end == len(self._text) and self._fill():
+                continue
+            self._at = end
+            return value
+
+    def peek(self) -> str:
+        """Look at the next character that is not blank; empty at the end."""
+        while True:
+            blank = _BLANK.match(self._text, self._at)
+            self._at = blank.end() if blank else self._at
+            if self._at < len(self._text) or not self._fill():
+                return self._text[self._at : self._at + 1]
+
+    def end(self) -> None:
+        """Make sure that nothing follows.
+
+        Raises
+        ------
+        ParseError
+            Something does.
+        """
+        if self.peek():
+            raise self.fault("expected the end of the file")
+
+    def fault(self, message: str) -> ParseError:
+        """Make an error of what is wrong here."""
+        came = repr(self._text[self._at : self._at + 40]) if self._at < len(self._text) else "the end of the file"
+        return ParseError(f"{self._name}, line {self.line}: {message}; got {came}")
+
+    def _take(self, mark: str, what: str) -> None:
+        if not self._took(mark):
+            raise self.fault(f"expected {what}")
+
+    def _took(self, mark: str) -> bool:
+        found = self.peek() == mark
+        self._at += found
+        return found
+
+    def _position(self) -> int:
+        """Go to what comes next and count the characters before it."""
+        self.peek()
+        return self._gone + self._at
+
+    def _fill(self, least: int = 0) -> bool:
+        """Read on; false at the end of the file."""
+        if self._ended:
+            return False
+        try:
+            more = self._stream.read(max(_CHUNK, least))
+        except UnicodeDecodeError:
+            raise ParseError(f"{self._name}, after line {self.line}: expected UTF-8 text; got other bytes") from None
+        self._ended = not more
+        self._line += self._text.count("\n", 0, self._at)
+        self._gone += self._at
+        self._text, self._at = self._text[self._at :] + more, 0
+        return bool(more)

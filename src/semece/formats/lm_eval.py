@@ -1,0 +1,126 @@
+"""Samples of lm-evaluation-harness: ``samples_<task>_<date>.jsonl``, written with ``--log_samples``.
+
+Schema: lm_eval 0.4.13, ``result_schema.py`` (SampleResult), ``evaluator.py`` and ``loggers/evaluation_tracker.py``;
+rows of 0.4.0 to 0.4.8 are alike. A row is a document under one filter; ``resps`` holds the raw texts, one list per
+request with one text per repeat, and is the same under every filter. The metrics judge what a filter left of the texts,
+not each text: they are no scores of responses.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any
+
+from semece.canonical import digest, encodable
+from semece.datasets.files import TEXT_NAMES
+from semece.errors import ParseError
+from semece.formats.drawn import Drawn, Gathering, Sample
+from semece.formats.sources import list_in, text_in, value_in
+from semece.records import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.formats.sources import Opening, Source, Wanted
+
+_NAME = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT.*\.jsonl", re.DOTALL)
+
+
+def detect(opening: Opening) -> bool:
+    """Whether a file begins with a row of samples."""
+    return opening.has("doc_id", "resps", "target")
+
+
+def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+    """Read samples files of one task; documents by their id.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Files of the same task add up.
+    wanted : Wanted
+        Not needed: rows name no model.
+
+    Raises
+    ------
+    ParseError
+        Naming file, line, what was expected and what came.
+    """
+    del wanted
+    gathering = Gathering()
+    for source in sources:
+        task = _NAME.fullmatch(source.path.name)
+        source.findings.datasets.setdefault(task["task"] if task else source.path.stem, str(source.path))
+        known: dict[str, tuple[bytes, str]] = {}
+        for line, row in source.rows():
+            sample = source.findings.tried(_sample, source, row, f"line {line}", known)
+            if sample is not None:
+                source.findings.tried(gathering.add, sample)
+    return gathering.samples()
+
+
+def _sample(source: Source, row: dict[str, Any], place: str, known: dict[str, tuple[bytes, str]]) -> Sample | None:
+    """Read a row; None if it is a document under one more filter."""
+    where = source.where(place)
+    name = value_in(row, where, "doc_id")
+    if not isinstance(name, str | int):
+        raise ParseError(f"{where}: expected a number in doc_id; got {name!r}")
+    texts = _texts(row, where)
+    filtered = str(row.get("filter"))
+    mark = digest(texts)
+    before, seen = known.setdefault(str(name), (mark, filtered))
+    if before != mark:
+        raise ParseError(f"{where}: expected the resps that document {name} has elsewhere in the file; got other ones")
+    if filtered != seen:
+        return None
+    question = Question(str(name), _question_text(row, where), _references(row, where))
+    drawn = tuple(Drawn(encodable(text), place) for text in texts)
+    return Sample(question, drawn, file=str(source.path), place=place, whole=True)
+
+
+def _texts(row: dict[str, Any], where: str) -> list[str]:
+    """Give the repeats of the one request."""
+    resps = list_in(row, where, "resps")
+    if len(resps) == 1 and isinstance(resps[0], list):
+        resps = resps[0]
+    if not resps or not all(isinstance(text, str) for text in resps):
+        kind = "log-likelihoods: a multiple-choice task draws no answers" if _likelihoods(resps) else repr(resps)[:60]
+        raise ParseError(f"{where}: expected generated texts in resps, [[..K]] or [..K]; got {kind}")
+    return [str(text) for text in resps]
+
+
+def _likelihoods(resps: object) -> bool:
+    """Whether there are lists all the way down to pairs of two texts or numbers."""
+    while isinstance(resps, list) and resps and isinstance(resps[0], list):
+        resps = resps[0]
+    return isinstance(resps, list) and len(resps) == 2
+
+
+def _question_text(row: dict[str, Any], where: str) -> str:
+    """Give the document's question, or the prompt if it has none."""
+    doc = row.get("doc")
+    for name in TEXT_NAMES:
+        text = doc.get(name) if isinstance(doc, dict) else None
+        if isinstance(text, str) and text.strip():
+            return encodable(text)
+    arguments = value_in(row, where, "arguments")
+    if isinstance(arguments, dict):
+        return encodable(text_in(arguments, where, "gen_args_0", "arg_0"))
+    return encodable(text_in(arguments, where, 0, 0))
+
+
+def _references(row: dict[str, Any], where: str) -> tuple[str, ...]:
+    """Read the target: a text, or the list of texts whose Python spelling it is."""
+    target = value_in(row, where, "target")
+    if isinstance(target, str) and target.lstrip().startswith("["):
+        try:
+            listed = ast.literal_eval(target.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            listed = target
+        if isinstance(listed, list) and all(isinstance(text, str) for text in listed):
+            target = listed
+    targets = target if isinstance(target, list) else [target]
+    if not all(isinstance(one, str | int | float) for one in targets):
+        raise ParseError(f"{where}: expected a text or a list of texts in target; got {target!r}")
+    return tuple(encodable(str(one).strip()) for one in targets if str(one).strip())

@@ -1,0 +1,164 @@
+"""Results of promptfoo: ``promptfoo eval --output results.json`` or ``results.jsonl``.
+
+Schema: promptfoo at 0011eb0 and 01535d6 (2026), ``types/index.ts`` (EvaluateResult, EvaluateSummaryV2 and V3),
+``types/providers.ts`` (ProviderResponse), ``util/output.ts`` (the file) and ``evaluator.ts`` (with ``--repeat``, each
+repeat is a test of its own with the same variables). Results of one provider and prompt with the same variables are the
+responses to one question. A result of a test with assertions is scored by ``success``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semece.canonical import digest, encodable
+from semece.datasets.files import TEXT_NAMES, question_from
+from semece.errors import ParseError
+from semece.formats.drawn import Drawn, Gathering, Sample, plain
+from semece.formats.sources import text_in, value_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from semece.formats.drawn import DrawnStatus
+    from semece.formats.json_stream import Json
+    from semece.formats.sources import Opening, Source, Wanted
+    from semece.records import Question
+
+ERROR = 2
+"""The failure reason of a result that is no answer."""
+STOPS: dict[object, DrawnStatus] = {"length": "truncated", "content_filter": "content_filter"}
+CACHED = "some responses came from promptfoo's cache: repeats may be copies of one response (--no-cache)"
+
+
+def detect(opening: Opening) -> bool:
+    """Whether a file begins like an evaluation, or like one of its results."""
+    return opening.has("evalId", "results") or opening.has("promptIdx", "testIdx", "vars", "success")
+
+
+def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+    """Read results of one provider and one prompt.
+
+    Parameters
+    ----------
+    sources : sequence of Source
+        Evaluations of the same tests add up.
+    wanted : Wanted
+        Which provider.
+
+    Raises
+    ------
+    ParseError
+        Naming file, place, what was expected and what came.
+    """
+    gathering = Gathering()
+    first: dict[str, tuple[int, int]] = {}
+    prompts: dict[str, str] = {}
+    for number, source in enumerate(sources):
+        for place, result in _results(source):
+            found = source.findings.tried(_result, source, result, place, wanted, prompts)
+            if found is not None:
+                order = (number, found.test)
+                source.findings.tried(gathering.add, found.sample, order)
+                key = found.sample.question.id
+                first[key] = min(order, first.get(key, order))
+    if len(prompts) > 1:
+        (one, where), (other, there) = list(prompts.items())[:2]
+        raise ParseError(f"{there}: expected a result of prompt {one}, as {where} is; got one of prompt {other}")
+    samples = sorted(gathering.samples(), key=lambda sample: first[sample.question.id])
+    return [_named(sample, place) for place, sample in enumerate(samples)]
+
+
+class _Result(NamedTuple):
+    """A result: the number of its test, and its question under a name made of prompt and variables."""
+
+    test: int
+    sample: Sample
+
+
+def _results(source: Source) -> Iterator[tuple[str, Any]]:
+    """Give the results of an evaluation with their places."""
+    if not source.opening.has("evalId", "results"):
+        for line, row in source.rows():
+            yield f"line {line}", row
+        return
+    found = False
+    with source.stream() as stream:
+        for name in stream.members():
+            if name == "results":
+                for inner in stream.members():
+                    if inner == "results":
+                        found = True
+                        for place in stream.items():
+                            yield f"results[{place}]", stream.value()
+        stream.end()
+    if not found:
+        raise ParseError(f"{source.path}: expected results.results; got an evaluation without results")
+
+
+def _result(
+    source: Source,
+    result: Json,
+    place: str,
+    wanted: Wanted,
+    prompts: dict[str, str],
+) -> _Result | None:
+    """Read a result; None if it is of another provider."""
+    where = source.where(place)
+    provider = value_in(result, where, "provider")
+    model = provider if isinstance(provider, str) else provider.get("label") or text_in(provider, where, "id")
+    source.findings.models.setdefault(model, where)
+    if wanted.leaves_out(model):
+        return None
+    test = value_in(result, where, "testIdx")
+    if not isinstance(test, int):
+        raise ParseError(f"{where}: expected a number in testIdx; got {test!r}")
+    prompts.setdefault(str(result.get("promptIdx")), where)
+    drawn = _drawn(source, result, place)
+    question = _question(result, where)
+    return _Result(test, Sample(question, drawn, file=str(source.path), place=place, whole=True))
+
+
+def _question(result: dict[str, Any], where: str) -> Question:
+    """Read the variables; the prompt is the question where none of them is."""
+    variables = value_in(result, where, "vars")
+    if not isinstance(variables, dict):
+        raise ParseError(f"{where}: expected an object in vars; got {variables!r}")
+    prompt = text_in(result, where, "prompt", "raw")
+    key = digest([plain(variables), prompt]).hex()
+    named = any(isinstance(variables.get(name), str) and variables[name].strip() for name in TEXT_NAMES)
+    read = question_from(variables if named else {**variables, "question": prompt}, where)
+    return replace(read, id=key, references=read.references or _expected(result), metadata=plain(variables))
+
+
+def _expected(result: dict[str, Any]) -> tuple[str, ...]:
+    """Give the texts that assertions say the answer equals."""
+    test = result.get("testCase")
+    assertions = test.get("assert") if isinstance(test, dict) else None
+    equal = [one for one in assertions or () if isinstance(one, dict) and one.get("type") == "equals"]
+    return tuple(encodable(one["value"]) for one in equal if isinstance(one.get("value"), str))
+
+
+def _drawn(source: Source, result: dict[str, Any], place: str) -> tuple[Drawn, ...]:
+    """Read the response, none if there was an error."""
+    response = result.get("response")
+    if not isinstance(response, dict) or response.get("output") is None or result.get("failureReason") == ERROR:
+        source.findings.failed["error"] += 1
+        return ()
+    text = text_in(response, source.where(place), "output")
+    if response.get("cached"):
+        source.findings.note(CACHED)
+    status: DrawnStatus = (
+        "refusal" if response.get("isRefusal") is True else STOPS.get(response.get("finishReason"), "ok")
+    )
+    checked = result.get("gradingResult")
+    scored = isinstance(checked, dict) and bool(checked.get("componentResults"))
+    scores = (("success", "correct" if result.get("success") is True else "incorrect"),) if scored else ()
+    return (Drawn(encodable(text), place, status=status, scores=scores),)
+
+
+def _named(sample: Sample, place: int) -> Sample:
+    """Give a question the id among its variables, or else its place among the tests."""
+    name = sample.question.metadata.get("id")
+    known = isinstance(name, str | int) and not isinstance(name, bool) and str(name).strip()
+    return replace(sample, question=replace(sample.question, id=encodable(str(name).strip()) if known else str(place)))

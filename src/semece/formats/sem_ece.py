@@ -1,0 +1,107 @@
+"""The files of the paper's authors: ``*_clustered.jsonl``, and beside them ``*_graded.jsonl``.
+
+Schema: ZhanliangAaronWang/Sem-ECE at b511b06, ``phase1/clustering/collect_openai.py`` and
+``phase1/grading/collect_and_check.py``; other phases and providers write the same fields. A clustered row is a question
+with ``answer_extracted``, ``confidence_verbalized`` and ``cluster_assignments``; a graded row is the verdict of its
+``modal_cluster``. Without graded rows the references (``gold_answer``) are there to grade against.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from semece.errors import ParseError
+from semece.formats.samples import sample_from
+from semece.formats.sources import list_in, text_in, value_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from semece.formats.drawn import Sample
+    from semece.formats.sources import Opening, Source, Wanted
+
+VERDICTS = {"CORRECT": "correct", "INCORRECT": "incorrect", "NOT_ATTEMPTED": "not_attempted"}
+
+
+def detect(opening: Opening) -> bool:
+    """Whether a file begins with a clustered or a graded row."""
+    return opening.has("cluster_assignments") or opening.has("grade", "Y", "modal_cluster_label")
+
+
+def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
+    """Read clustered rows, with the verdicts of graded rows where they are there.
+
+    Raises
+    ------
+    ParseError
+        Naming file, line, what was expected and what came.
+    """
+    graded: dict[str, dict[str, Any]] = {}
+    for source in sources:
+        for line, row in source.rows() if not source.opening.has("cluster_assignments") else ():
+            source.findings.tried(_keep, source.where(f"line {line}"), row, graded)
+    found = False
+    for source in sources:
+        for line, row in source.rows() if source.opening.has("cluster_assignments") else ():
+            found = True
+            sample = source.findings.tried(_sample, source, row, line, wanted, graded)
+            if sample is not None:
+                yield sample
+    if not found:
+        raise ParseError(f"{sources[0].path}: expected a clustered file beside the graded one, which has no answers")
+
+
+def _keep(where: str, row: dict[str, Any], graded: dict[str, dict[str, Any]]) -> None:
+    """Keep a graded row under its id, unless its judge's reply says otherwise."""
+    name, grade = text_in(row, where, "id"), text_in(row, where, "grade")
+    reply = row.get("raw_judge_response")
+    if grade == "CORRECT" and isinstance(reply, str) and _says_incorrect(reply):
+        raise ParseError(f"{where}: expected the grade that raw_judge_response says; got CORRECT for {reply[:60]!r}")
+    if grade not in {*VERDICTS, "PARSE_ERROR"}:
+        raise ParseError(f"{where}: expected {', '.join(VERDICTS)} or PARSE_ERROR in grade; got {grade!r}")
+    if name in graded:
+        raise ParseError(f"{where}: expected one graded row for {name!r}; got a second one")
+    graded[name] = row
+
+
+def _says_incorrect(reply: str) -> bool:
+    """Whether a reply that is not the JSON it should be was searched for CORRECT and found INCORRECT."""
+    try:
+        return bool(json.loads(reply)["grade"].upper() == "INCORRECT")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return "INCORRECT" in reply.upper()
+
+
+def _sample(
+    source: Source, row: dict[str, Any], line: int, wanted: Wanted, graded: dict[str, dict[str, Any]]
+) -> Sample | None:
+    where = source.where(f"line {line}")
+    name, model = text_in(row, where, "id"), row.get("model")
+    if isinstance(model, str):
+        source.findings.models.setdefault(model, where)
+        if wanted.leaves_out(model):
+            return None
+    columns = {
+        "id": name,
+        "question": text_in(row, where, "question"),
+        "references": value_in(row, where, "gold_answer"),
+        "answers": list_in(row, where, "answer_extracted"),
+        "confidences": row.get("confidence_verbalized"),
+        "labels": list_in(row, where, "cluster_assignments"),
+        "grades": _grades(row, graded.get(name), where) if graded else None,
+    }
+    return replace(sample_from(columns, where, line), file=str(source.path))
+
+
+def _grades(row: dict[str, Any], graded: dict[str, Any] | None, where: str) -> dict[str, str]:
+    """Give the verdict of the class that was graded; none if its judge gave none."""
+    verdict = None if graded is None else VERDICTS.get(graded["grade"])
+    if graded is None or verdict is None:
+        return {}
+    modal, label = value_in(row, where, "modal_cluster"), row.get("modal_cluster_label")
+    if label != graded.get("modal_cluster_label", label):
+        expected = graded["modal_cluster_label"]
+        raise ParseError(f"{where}: expected the modal_cluster_label that was graded, {expected!r}; got {label!r}")
+    return {str(modal): verdict}

@@ -1,0 +1,110 @@
+"""Results of simple-evals: ``<eval>_<model>_<date>_allresults.json``.
+
+Schema: openai/simple-evals at ee3b031, ``simple_evals.py`` (the file), ``types.py`` and ``common.py`` (the report on
+each sample). ``convos`` holds the conversations, the response last; ``htmls`` the reports, whose fixed last lines say
+the reference and the score. Conversations with the same last message of the user are the responses to one question.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+
+from semece.canonical import encodable
+from semece.errors import ParseError
+from semece.formats.drawn import Drawn, Gathering, Sample
+from semece.formats.sources import list_in, text_in, value_in
+from semece.records import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.formats.json_stream import Json
+    from semece.formats.sources import Opening, Source, Wanted
+
+_REPORT = re.compile(
+    r"<p>Correct Answer: (?P<reference>[^<]*)</p>\s*<p>Extracted Answer: [^<]*</p>\s*"
+    r"<p>Score: (?P<score>[^<]*)</p>\s*\Z"
+)
+"""How a report ends; what comes from a model or a dataset is escaped and has no ``<``."""
+SCORES = {
+    "True": "correct",
+    "1": "correct",
+    "1.0": "correct",
+    "False": "incorrect",
+    "0": "incorrect",
+    "0.0": "incorrect",
+}
+BAD_REQUEST = "No response (bad request)."
+"""What is written in place of a response that was never given."""
+_NAME = re.compile(r"(?P<task>[^_]+)_(?P<model>.+)_\d{8}_\d{6}(?:_DEBUG)?_allresults", re.DOTALL)
+
+
+def detect(opening: Opening) -> bool:
+    """Whether a file begins like all the results of an evaluation."""
+    return opening.has("score", "metrics", "htmls")
+
+
+def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+    """Read results of one evaluation and model; questions are numbered from 0.
+
+    Raises
+    ------
+    ParseError
+        Naming file, place, what was expected and what came.
+    """
+    gathering = Gathering()
+    names: dict[str, str] = {}
+    for source in sources:
+        where = str(source.path)
+        if called := _NAME.fullmatch(source.path.stem):
+            source.findings.datasets.setdefault(called["task"], where)
+            source.findings.models.setdefault(called["model"], where)
+            if wanted.leaves_out(called["model"]):
+                continue
+        result = source.document()
+        convos, htmls = list_in(result, where, "convos"), list_in(result, where, "htmls")
+        if len(convos) != len(htmls):
+            raise ParseError(f"{where}: expected as many convos as htmls; got {len(convos)} and {len(htmls)}")
+        for i in range(len(convos)):
+            sample = source.findings.tried(_sample, source, convos[i], htmls[i], f"convos[{i}]", names)
+            if sample is not None:
+                source.findings.tried(gathering.add, sample)
+    return gathering.samples()
+
+
+def _sample(source: Source, convo: Json, report: Json, place: str, names: dict[str, str]) -> Sample:
+    where = source.where(place)
+    messages = list_in(convo, where)
+    asked = [i for i, message in enumerate(messages) if value_in(message, where, "role") in {"user", "assistant"}]
+    users = [i for i in asked if messages[i]["role"] == "user"]
+    if not users or messages[-1]["role"] != "assistant":
+        raise ParseError(f"{where}: expected a message of the user and a last one of the assistant; got other roles")
+    text = _content(messages[users[-1]], where)
+    if not text.strip():
+        raise ParseError(f"{where}: expected text in the last message of the user; got none")
+    reference, score = _ending(report)
+    question = Question(names.setdefault(text, str(len(names))), encodable(text), reference)
+    response = _content(messages[-1], where)
+    drawn = Drawn(encodable(response), place, scores=(("score", score),) if score else ())
+    failed = response == BAD_REQUEST
+    source.findings.failed["bad request"] += failed
+    return Sample(question, () if failed else (drawn,), file=str(source.path), place=place, whole=True)
+
+
+def _content(message: Json, where: str) -> str:
+    """Give the text of a message: a text, or the parts of a list that have one."""
+    content = value_in(message, where, "content")
+    if isinstance(content, list):
+        return "\n".join(text_in(part, where, "text") for part in content if isinstance(part, dict) and "text" in part)
+    return text_in(message, where, "content")
+
+
+def _ending(report: object) -> tuple[tuple[str, ...], str]:
+    """Read reference and score of a report; nothing where it does not end as expected."""
+    found = _REPORT.search(report) if isinstance(report, str) else None
+    if found is None:
+        return (), ""
+    reference, said = html.unescape(found["reference"]).strip(), found["score"].strip()
+    return (encodable(reference),) if reference else (), SCORES.get(said, f"no verdict: {said}"[:80])

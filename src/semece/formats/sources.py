@@ -1,0 +1,340 @@
+"""A file of samples, opened: what it begins with, and its rows, with file and place in every error."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+
+from semece.errors import ParseError
+from semece.formats.json_stream import Json, JsonStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
+
+    from semece.records import Question
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_HEAD = 1 << 20
+_MAGIC: dict[bytes, Literal["zip", "parquet", "gzip"]] = {
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"PAR1": "parquet",
+    b"\x1f\x8b": "gzip",
+}
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a reader left out, and what deserves to be said.
+
+    Parameters
+    ----------
+    skipped : list of str
+        What was wrong with each bad row that was left out.
+    failed : Counter
+        Attempts that delivered nothing, by what the file says happened.
+    notes : list of str
+        One sentence each.
+    models, datasets : dict of str to str
+        Whose responses to what these are, as far as the files tell, and where that stands.
+    skip_bad : bool
+        Leave out bad rows instead of refusing the file.
+    """
+
+    skip_bad: bool = False
+    skipped: list[str] = field(default_factory=list)
+    failed: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+    models: dict[str, str] = field(default_factory=dict)
+    datasets: dict[str, str] = field(default_factory=dict)
+
+    def note(self, sentence: str) -> None:
+        """Add a sentence once."""
+        if sentence not in self.notes:
+            self.notes.append(sentence)
+
+    def tried(self, read: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | None:
+        """Read a row; None if it is bad and bad rows are left out.
+
+        Raises
+        ------
+        ParseError
+            It is bad, and that was not asked for.
+        """
+        try:
+            return read(*args, **options)
+        except ParseError as error:
+            if not self.skip_bad:
+                raise
+            self.skipped.append(str(error))
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for beside the files.
+
+    Parameters
+    ----------
+    questions : mapping of str to Question
+        Texts and references from elsewhere, by id.
+    model : str or None
+        Only responses of this one.
+    """
+
+    questions: Mapping[str, Question] = field(default_factory=dict)
+    model: str | None = None
+
+    def leaves_out(self, model: str) -> bool:
+        """Whether the responses of a model are not asked for."""
+        return self.model not in {None, model}
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a file begins with.
+
+    Parameters
+    ----------
+    kind : {'zip', 'parquet', 'gzip', 'json', 'text', 'empty'}
+        By its first bytes.
+    names : frozenset of str
+        Names of the first JSON object and, after a dot, of the objects in it, as far as they stand in the first
+        megabyte.
+    suffix : str
+        Of the file's name, in small letters.
+    """
+
+    kind: Literal["zip", "parquet", "gzip", "json", "text", "empty"]
+    names: frozenset[str]
+    suffix: str
+
+    def has(self, *names: str) -> bool:
+        """Whether all of these names are there."""
+        return self.names.issuperset(names)
+
+    def described(self) -> str:
+        """Say what came, for people."""
+        if self.kind == "json":
+            names = sorted(name for name in self.names if "." not in name)
+            return f"an object with {', '.join(names[:12])}"
+        return {"gzip": "a file packed with gzip", "text": "text that is no JSON"}.get(self.kind, self.kind)
+
+
+class Source:
+    """A file of samples.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    findings : Findings
+        Where it is written down what is left out.
+    """
+
+    def __init__(self, path: Path, findings: Findings) -> None:
+        self.path, self.findings = path, findings
+
+    @cached_property
+    def opening(self) -> Opening:
+        """What the file begins with.
+
+        Raises
+        ------
+        ParseError
+            It cannot be read.
+        """
+        with self.reading(), self.path.open("rb") as stream:
+            head = stream.read(_HEAD)
+        suffix = self.path.suffix.lower()
+        for magic, kind in _MAGIC.items():
+            if head.startswith(magic):
+                return Opening(kind, frozenset(), suffix)
+        text = head.decode("utf-8-sig", "replace").lstrip()
+        if not text:
+            return Opening("empty", frozenset(), suffix)
+        if text[0] not in "{[":
+            return Opening("text", frozenset(), suffix)
+        names = _names(text)
+        if not names and self.findings.skip_bad:
+            names = next(filter(None, map(_names, text.splitlines()[1:])), frozenset())
+        return Opening("json", names, suffix)
+
+    def where(self, place: str) -> str:
+        """File and place."""
+        return f"{self.path}, {place}"
+
+    def check_first(self) -> None:
+        """Make sure that the file begins with a line that is a JSON object.
+
+        Raises
+        ------
+        ParseError
+            It does not.
+        """
+        with self.stream() as stream:
+            if stream.peek() == "[":
+                raise ParseError(f"{self.where(f'line {stream.line}')}: expected a JSON object; got list")
+        next(self.rows(), None)
+
+    def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Give the objects of a JSON Lines file with their line numbers; blank lines are none.
+
+        Raises
+        ------
+        ParseError
+            A line is no JSON object, unless bad rows are left out.
+        """
+        with self.reading(), self.path.open("rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+                row = self.findings.tried(_row, text, self.where(f"line {number}"))
+                if row is not None:
+                    yield number, row
+
+    @contextlib.contextmanager
+    def stream(self) -> Iterator[JsonStream]:
+        """Open a JSON document to be read piece by piece."""
+        with self.reading(), self.path.open(encoding="utf-8-sig") as text:
+            yield JsonStream(text, str(self.path))
+
+    def document(self) -> Json:
+        """Read a JSON document whole.
+
+        Raises
+        ------
+        ParseError
+            It is no JSON.
+        """
+        with self.stream() as stream:
+            value = stream.value()
+            stream.end()
+        return value
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Say which file cannot be read.
+
+        Raises
+        ------
+        ParseError
+            Instead of what the operating system raises.
+        """
+        try:
+            yield
+        except OSError as error:
+            raise ParseError(f"{self.path} cannot be read: {error.strerror or error}") from None
+
+
+def text_in(row: Json, where: str, *names: str | int) -> str:
+    """Follow names into a JSON value and give the text that is there.
+
+    Raises
+    ------
+    ParseError
+        A name is missing or there is no text.
+
+    Examples
+    --------
+    >>> text_in({"message": {"content": "Paris"}}, "here", "message", "content")
+    'Paris'
+    """
+    value = value_in(row, where, *names)
+    if not isinstance(value, str):
+        raise ParseError(f"{where}: expected text in {_path(names)}; got {_came(value)}")
+    return value
+
+
+def value_in(row: Json, where: str, *names: str | int) -> Json:
+    """Follow names into a JSON value.
+
+    Raises
+    ------
+    ParseError
+        A name is missing.
+    """
+    for depth, name in enumerate(names):
+        fits = isinstance(row, list) if isinstance(name, int) else isinstance(row, dict)
+        try:
+            row = row[name] if fits else None
+        except (KeyError, IndexError):
+            fits = False
+        if not fits:
+            raise ParseError(f"{where}: expected {_path(names[: depth + 1])}; got {_came(row)}")
+    return row
+
+
+def list_in(row: Json, where: str, *names: str | int) -> list[Any]:
+    """Follow names into a JSON value and give the list that is there.
+
+    Raises
+    ------
+    ParseError
+        A name is missing or there is no list.
+    """
+    value = value_in(row, where, *names)
+    if not isinstance(value, list):
+        raise ParseError(f"{where}: expected a list in {_path(names)}; got {_came(value)}")
+    return value
+
+
+def _names(text: str) -> frozenset[str]:
+    """Name the members of the first object and of the objects in it, as far as the text goes."""
+    found: list[str] = []
+    stream = JsonStream(io.StringIO(text), "")
+    with contextlib.suppress(ParseError):
+        for name in stream.members():
+            found.append(name)
+            if stream.peek() == "{":
+                found.extend(f"{name}.{inner}" for inner in _seen(stream))
+    return frozenset(found)
+
+
+def _seen(stream: JsonStream) -> Iterator[str]:
+    """Name the members of the object that comes next; what was seen counts even if it is cut."""
+    with contextlib.suppress(ParseError):
+        yield from stream.members()
+
+
+def _row(line: bytes, where: str) -> dict[str, Any] | None:
+    if not line.strip():
+        return None
+    try:
+        row = json.loads(line.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ParseError(f"{where}: expected UTF-8 text; got other bytes from byte {error.start} on") from None
+    except json.JSONDecodeError as error:
+        raise ParseError(f"{where}: expected a JSON object; {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"{where}: expected a JSON object that can be read; {type(error).__name__}") from None
+    if not isinstance(row, dict):
+        raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
+    return row
+
+
+def _path(names: tuple[str | int, ...]) -> str:
+    """Write names as a reader of JSON would.
+
+    Examples
+    --------
+    >>> _path(("choices", 0, "message"))
+    'choices[0].message'
+    """
+    return "".join(f"[{name}]" if isinstance(name, int) else f".{name}" for name in names).removeprefix(".")
+
+
+def _came(value: object) -> str:
+    """Say in few words what is there."""
+    if isinstance(value, dict):
+        return f"an object with {', '.join(map(str, list(value)[:8])) or 'nothing in it'}"
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    return repr(value)[:60]

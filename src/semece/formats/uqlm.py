@@ -1,0 +1,86 @@
+"""Results of uqlm as JSON: ``json.dump(results.to_dict(), file)``, or ``{"data": results.data, "metadata": ...}``.
+
+Schema: uqlm 0.6.1, ``utils/results.py`` (UQResult) and ``scorers/shortform/black_box.py``. ``data`` holds columns:
+``prompts``, ``responses`` (one per prompt) and ``sampled_responses`` (a list per prompt). The original response joins
+the sampled ones if the metadata say that it was drawn at the same temperature. ``to_dict`` leaves the prompts out; the
+questions must then come from elsewhere. Uncertainty scores are no verdicts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from semece.canonical import encodable
+from semece.errors import ParseError
+from semece.formats.drawn import Drawn, Sample
+from semece.formats.sources import list_in, text_in
+from semece.records import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from semece.formats.sources import Opening, Source, Wanted
+
+
+def detect(opening: Opening) -> bool:
+    """Whether a file begins like a result: columns of responses, alone or under ``data``."""
+    return opening.has("responses", "sampled_responses") or opening.has("data", "data.responses")
+
+
+def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
+    """Read one result; questions are named by their places, from 0.
+
+    Raises
+    ------
+    ParseError
+        Naming file, column, what was expected and what came.
+    """
+    if len(sources) > 1:
+        raise ParseError(f"{sources[1].path}: expected one result of uqlm at a time; got a second one")
+    (source,) = sources
+    where = str(source.path)
+    result = source.document()
+    data = result.get("data", result) if isinstance(result, dict) else result
+    originals, sampled = list_in(data, where, "responses"), list_in(data, where, "sampled_responses")
+    prompts = data.get("prompts")
+    texts = list_in(data, where, "prompts") if prompts is not None else _known(wanted.questions, len(originals), where)
+    for name, column in (("sampled_responses", sampled), ("prompts", texts)):
+        if len(column) != len(originals):
+            raise ParseError(f"{where}: expected {len(originals)} {name}, one per response; got {len(column)}")
+    joins = _same_temperature(result.get("metadata"))
+    if not joins:
+        source.findings.note("the original responses were not drawn at the sampling temperature and are left out")
+    for i in range(len(originals)):
+        sample = source.findings.tried(_sample, source, i, texts, sampled, originals if joins else [])
+        if sample is not None:
+            yield sample
+
+
+def _sample(source: Source, i: int, texts: list[Any], sampled: list[Any], originals: list[Any]) -> Sample:
+    place = f"question {i}"
+    where = source.where(place)
+    text = text_in(texts, where, i)
+    responses = [*originals[i : i + 1], *list_in(sampled, where, i)]
+    drawn = [Drawn(encodable(text_in(responses, where, k)), place) for k in range(len(responses))]
+    return Sample(Question(str(i), encodable(text)), tuple(drawn), file=str(source.path), place=place, whole=True)
+
+
+def _known(questions: Mapping[str, Question], count: int, where: str) -> list[str]:
+    """Take the texts from elsewhere, by place."""
+    try:
+        return [questions[str(i)].text for i in range(count)]
+    except KeyError as error:
+        raise ParseError(
+            f"{where}: expected prompts, which to_dict() leaves out; save results.data, or name a file of the "
+            f"questions, in their order, with --questions (it has no question {error.args[0]!r})"
+        ) from None
+
+
+def _same_temperature(metadata: object) -> bool:
+    """Whether the original response was drawn as the sampled ones were."""
+    about = metadata if isinstance(metadata, dict) else {}
+    about = about.get("parameters", about)
+    if not isinstance(about, dict):
+        return False
+    temperature = about.get("temperature")
+    return temperature is not None and temperature == about.get("sampling_temperature")
