@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from typing import Annotated
+
 import typer
 
 
-def datasets() -> None:
-    """List the datasets.
+def datasets(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+    """List the datasets: questions, licence, where each comes from, and whether it is in the cache.
 
     Example: [bold]semece datasets[/bold]
     """
-    from semece.datasets import BUNDLED
+    from semece.datasets import catalogue
+    from semece.datasets.download import cache_folder
 
-    for name, text in BUNDLED.items():
-        typer.echo(f"{name:20s}  {text}")
-    typer.echo(f"{'PATH or NAME=PATH':20s}  a JSONL, CSV, TSV or Parquet file: question, references, id")
+    rows = catalogue()
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    for row in rows:
+        place = "bundled" if row["url"] is None else "in the cache" if row["file"] else "to be fetched"
+        typer.echo(f"{row['name']:18s} {row['questions']:6,}  {row['licence']:22s}  {place:14s} {row['about']}")
+        if row["url"]:
+            typer.echo(f"{'':26s} {row['url']}")
+    typer.echo(f"{'FILE or NAME=FILE':26s} a JSONL, CSV, TSV or Parquet file: question, references, id")
+    typer.echo(f"\nThe cache is {cache_folder() / 'datasets'} (SEMECE_CACHE); docs/datasets.md says more.")
 
 
 def models() -> None:

@@ -21,7 +21,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
         str, _option("--model", "-m", help="A model's spelling, such as local/smollm2; see 'semece models'.")
     ] = "",
     dataset: Annotated[
-        str, _option("--dataset", "-d", help="starter, or a file of questions; see 'semece datasets'.")
+        str, _option("--dataset", "-d", help="A name such as simpleqa, a file, or NAME=FILE; see 'semece datasets'.")
     ] = "",
     n: Annotated[int, _option("-n", help="Responses per question.", show_default=True)] = 50,
     output: Annotated[

@@ -1,4 +1,4 @@
-"""Where questions come from: the bundled set, or any file.
+"""Where questions come from: the bundled set, published benchmarks, or any file.
 
 ``open_dataset`` turns a name or a path into a :class:`Dataset`.
 """
@@ -9,9 +9,11 @@ import random
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from semece.canonical import digest
+from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
+from semece.datasets.download import cached_file, fetch
 from semece.datasets.files import read_questions
 from semece.errors import ParseError
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from semece.records import Question
 
-BUNDLED = {"starter": "24 easy factual questions of our own with aliases"}
+BUNDLED = {"starter": "easy factual questions of our own with aliases"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,16 @@ def open_dataset(spelling: str) -> Dataset:
     Parameters
     ----------
     spelling : str
-        ``starter``, or the path of a JSONL, CSV, TSV or Parquet file of questions.
+        ``starter``; a benchmark's name, which fetches it if it is not in the cache; the path of a JSONL, CSV, TSV or
+        Parquet file of questions; or ``name=path``, where a benchmark's name says that the file may be in the
+        benchmark's own format.
 
     Raises
     ------
     ParseError
         There is no such dataset, or the file is not one.
+    SemeceError
+        A benchmark cannot be fetched.
 
     Examples
     --------
@@ -97,12 +103,40 @@ def open_dataset(spelling: str) -> Dataset:
     if spelling in BUNDLED:
         with resources.as_file(resources.files(__package__) / f"{spelling}.jsonl") as path:
             return Dataset(spelling, read_questions(path))
+    if spelling in BENCHMARKS:
+        return Dataset(spelling, read_benchmark(spelling, fetch(spelling)))
     name, _, path_text = spelling.rpartition("=")
-    path = Path(path_text)
+    path = Path(path_text).expanduser()
     if not path.is_file():
-        names = ", ".join(sorted(BUNDLED))
+        names = ", ".join([*BUNDLED, *BENCHMARKS])
         raise ParseError(f"there is no dataset {spelling!r}: give one of {names}, or the path of a file of questions")
-    return Dataset(name or path.stem, read_questions(path))
+    return Dataset(name or path.stem, read_benchmark(name, path) if name in BENCHMARKS else read_questions(path))
+
+
+def catalogue() -> list[dict[str, Any]]:
+    """List the datasets that have a name.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``questions`` (how many), ``licence``, ``about``, ``url`` (None: bundled), ``file`` (its place in the
+        cache, None if it is not there), ``sha256`` (None: noted when it is first fetched).
+
+    Examples
+    --------
+    >>> [row["name"] for row in catalogue()][:3]
+    ['starter', 'simpleqa', 'simpleqa-verified']
+    """
+    empty = {"url": None, "file": None, "sha256": None}
+    rows: list[dict[str, Any]] = []
+    for name, about in BUNDLED.items():
+        count = len(open_dataset(name).questions)
+        rows.append({"name": name, "questions": count, "licence": "MIT", "about": about, **empty})
+    for name, one in BENCHMARKS.items():
+        path = cached_file(name)
+        row = {"name": name, "questions": one.count, "licence": one.licence, "about": one.about, "url": one.url}
+        rows.append({**row, "file": str(path) if path.is_file() else None, "sha256": one.sha256})
+    return rows
 
 
 def with_unique_ids(questions: Sequence[Question], where: str) -> tuple[Question, ...]:

@@ -27,13 +27,17 @@ REFERENCE_NAMES = ("references", "reference", "gold", "golds", "answer", "possib
 Row = tuple[int, dict[str, Any]]
 
 
-def read_questions(path: Path) -> tuple[Question, ...]:
+def read_questions(
+    path: Path, *, convert: Callable[[dict[str, Any], str], dict[str, Any] | None] | None = None
+) -> tuple[Question, ...]:
     """Read the questions of a file.
 
     Parameters
     ----------
     path : Path
         By its suffix: ``.jsonl``/``.json``, ``.csv``, ``.tsv``, ``.parquet``.
+    convert : callable, optional
+        Called with every row and where it stands; gives a row in our columns, or None to leave it out.
 
     Returns
     -------
@@ -47,7 +51,12 @@ def read_questions(path: Path) -> tuple[Question, ...]:
     """
     from semece.datasets import with_unique_ids
 
-    questions = [question_from(row, f"{path}, line {line}") for line, row in read_rows(path)]
+    questions = []
+    for line, row in read_rows(path):
+        where = f"{path}, line {line}"
+        made = row if convert is None else convert(row, where)
+        if made is not None:
+            questions.append(question_from(made, where))
     if not questions:
         raise ParseError(f"{path} has no questions")
     return with_unique_ids(questions, str(path))
