@@ -41,7 +41,7 @@ test:
 	@$(BIN)/mypy
 	@$(BIN)/pytest -q -n 2
 
-CORE := adaptive bins bootstrap budgets calibration consistency counts/* entropy estimators/* exclusions inference \
+CORE := abstention adaptive bins bootstrap budgets calibration consistency counts/* entropy estimators/* exclusions inference \
   kernels ranking rows scores theory/* simulation/* diagnostics/*
 COMPILED := counts estimators entropy budgets simulation diagnostics theory
 

@@ -13,7 +13,7 @@ CORE_ORDER = (
     {"kernels", "rows"},
     {"counts"},
     {"estimators"},
-    {"bins", "calibration", "ranking", "scores", "adaptive", "smooth", "entropy", "budgets"},
+    {"bins", "calibration", "ranking", "scores", "abstention", "adaptive", "smooth", "entropy", "budgets"},
     {"inference", "bootstrap", "consistency", "exclusions", "theory"},
     {"simulation"},
     {"diagnostics"},
@@ -68,7 +68,7 @@ MAY_IMPORT = {
     "tables": {"run", "renderers", *CORE},
     "figures": CORE,
     "drawing": {"run", "tables", "figures", *CORE},
-    "report": {"tables", "figures", "renderers", "run"},
+    "report": {"tables", "figures", "drawing", "renderers", "run", *CORE},
 }
 """Beyond the ground. The command line may import everything, inside command bodies."""
 

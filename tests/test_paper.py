@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from semece.abstention import abstention_threshold
 from semece.bootstrap import NEAR_ZERO, is_low_margin, paired_bootstrap
 from semece.calibration import ece
 from semece.cli.paper import FIGURE_NAMES, TABLE_NAMES
@@ -154,6 +155,16 @@ def test_baselines_are_measured_on_the_same_answers(runs):
     assert margin["ece"] == pytest.approx(ece(pool.margin, pool.correct))
     assert table.filter(score="verbalized")["auroc"].to_list() == [0.5]
     assert table.filter(pl.col("clipped") > 0)["score"].to_list() in ([], ["entropy agreement, Miller-Madow"])
+
+
+def test_the_table_of_abstention_counts_half_right_answers_as_wrong(runs):
+    table = paper_table("abstention", runs)
+    assert table["model"].unique(maintain_order=True).to_list() == ["seed1", "seed2"]
+    pool = runs[0].pool()
+    assert (pool.correct % 1 > 0).sum() > 0
+    found = abstention_threshold(pool.sem1, np.floor(pool.correct), target=0.8)
+    row = table.filter(model="seed1", score="sem1", target=0.8).to_dicts()[0]
+    assert {name: row[name] for name in found._fields} == found._asdict()
 
 
 def test_strata_without_questions_are_left_out(runs):

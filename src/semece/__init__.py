@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from semece.abstention import abstention_threshold
     from semece.adaptive import ece_sweep, smooth_ece
     from semece.bins import bin_index
     from semece.bootstrap import Resampling, is_low_margin, paired_bootstrap
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from semece.scores import brier, brier_decomposition, log_loss
 
 _PLACES = {
+    "semece.abstention": ("abstention_threshold",),
     "semece.adaptive": (
         "ece_sweep",
         "smooth_ece",
@@ -148,6 +150,7 @@ __all__ = [
     "SemeceError",
     "StoreError",
     "TransientError",
+    "abstention_threshold",
     "accuracy_bounds",
     "accuracy_interval",
     "aurc",

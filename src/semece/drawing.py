@@ -165,15 +165,20 @@ def _budget(ax: Axes, group: Group) -> None:
     figures.plot_budget(budget_spread(pool, budgets=budgets), ax=ax)
 
 
+PANELS: dict[str, Callable[[Axes, Group], None]] = {
+    "risk-coverage": _risk_coverage,
+    "margin": _margin,
+    "regime": _regime,
+    "sweep": _sweep,
+    "sweep-ece": _sweep_ece,
+    "rate": _rate,
+    "budget": _budget,
+}
+"""What is drawn of one run on one axes."""
+
 FIGURES: dict[str, Callable[[Sequence[Group]], Figure]] = {
     "reliability": _reliability,
-    "risk-coverage": partial(_each, _risk_coverage),
-    "margin": partial(_each, _margin),
-    "regime": partial(_each, _regime),
-    "sweep": partial(_each, _sweep),
-    "sweep-ece": partial(_each, _sweep_ece),
-    "rate": partial(_each, _rate),
-    "budget": partial(_each, _budget),
+    **{name: partial(_each, plot) for name, plot in PANELS.items()},
     "predictions": _predictions,
 }
 """Which figure is drawn how."""

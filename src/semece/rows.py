@@ -193,11 +193,11 @@ def check_same_length(name: str, first: NDArray[Any], other: str, second: NDArra
         raise ValueError(msg)
 
 
-def check_level(level: float) -> float:
-    """Check the level of an interval: inside (0, 1)."""
+def check_level(level: float, *, name: str = "level") -> float:
+    """Check the level of an interval, or another share that is inside (0, 1)."""
     if not isinstance(level, NUMBERS) or not 0 < level < 1:
         got = level if isinstance(level, NUMBERS) else repr(level)
-        msg = f"level must lie strictly between 0 and 1; got {got}"
+        msg = f"{name} must lie strictly between 0 and 1; got {got}"
         raise ValueError(msg)
     return float(level)
 

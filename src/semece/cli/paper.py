@@ -10,7 +10,7 @@ import typer
 
 from semece.cli.reading import Judge, Runs, open_runs
 
-TABLE_NAMES = "ece, bootstrap, baselines, margin, sweep, rate, slope or alignment"
+TABLE_NAMES = "ece, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
 FIGURE_NAMES = "reliability, risk-coverage, margin, regime, sweep, sweep-ece, rate, budget or predictions"
 
 ToStdout = Annotated[Optional[Path], typer.Option("--output", "-o", help="Default: stdout.")]  # noqa: UP045

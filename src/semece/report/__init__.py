@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from semece.errors import SemeceError
 from semece.report.page import MARK, Page, render
 from semece.tables import summary_row
+from semece.tables.paper import group_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,6 +60,7 @@ def page_of(run: Run) -> Page:
         complete=run.complete,
         facts={"Model": run.model, "Dataset": run.dataset, "Cost": cost_text(*run.spent)},
         events=run.events,
+        group=group_of(run.model, [run]) if (estimates["status"] == "complete").any() else None,
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from semece import figures
 from semece.renderers import cells, shown
 from semece.report.entries import STATUS_WORDS, make_entries, shorten, status_list
+from semece.report.sections import sections
 from semece.report.svg import inline_svg
 from semece.tables import (
     NOTE,
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from semece.report.entries import View
+    from semece.report.sections import Section
+    from semece.tables.paper import Group
 
 MARK = '<meta name="generator" content="semece">'
 """Stands in the first lines of every page of ours."""
@@ -71,6 +74,8 @@ class Page:
         What else to say, in order.
     events : tuple of str
         What the run noticed.
+    group : Group or None
+        Its complete questions, pooled; None if there is none.
     """
 
     summary: Mapping[str, Any]
@@ -81,6 +86,7 @@ class Page:
     complete: tuple[int, int]
     facts: Mapping[str, str] = field(default_factory=dict)
     events: tuple[str, ...] = ()
+    group: Group | None = None
 
 
 def render(pages: Sequence[Page], *, title: str | None = None) -> str:
@@ -157,6 +163,7 @@ def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
         "ruled": _ruled(page.judges),
         "partial": _partial(*page.complete),
         "figures": _figures(page.estimates, prefix=prefix),
+        "sections": [_section(section, prefix=prefix) for section in sections(page.group)] if page.group else [],
         "facts": _facts(page),
         "entries": make_entries(page.views, largest=round(room * len(page.views))),
     }
@@ -194,8 +201,15 @@ def _facts(page: Page) -> list[tuple[str, str]]:
         ("Read", status_list(page.counts, of=("parsed", "fallback", "non_answer")) or "none"),
         ("Not usable", status_list(page.counts, of=[*STATUS_WORDS][3:]) or "none"),
         ("Judge", page.summary["judge"]),
+        ("Alarms", _alarms(page.views)),
     ]
     return facts + [("Noticed", event) for event in page.events]
+
+
+def _alarms(views: Sequence[View]) -> str:
+    """Say how many questions have an alarm."""
+    count = sum(bool(view.alarms) for view in views)
+    return f"{plural(count, 'question')} to look at: show those with alarms below" if count else "none"
 
 
 def _figures(estimates: pl.DataFrame, *, prefix: str) -> list[dict[str, Any]]:
@@ -211,6 +225,21 @@ def _figures(estimates: pl.DataFrame, *, prefix: str) -> list[dict[str, Any]]:
         svg = inline_svg(fig, prefix=f"{prefix}{name}", title=f"Reliability diagram. {caption}")
         drawn.append({"name": figures.NAMES[name], "caption": caption, "svg": _ours(svg), "table": _bins(table)})
     return drawn
+
+
+def _section(section: Section, *, prefix: str) -> dict[str, Any]:
+    """Prepare a section: its sentences, figures, and the numbers behind them."""
+    drawn = [
+        {
+            "caption": drawing.caption,
+            "svg": _ours(inline_svg(drawing.figure, prefix=f"{prefix}{drawing.name}", title=drawing.caption)),
+        }
+        for drawing in section.drawings
+    ]
+    table = section.table.select(
+        name for name in section.table.columns if section.table[name].null_count() < section.table.height
+    )
+    return {"title": section.title, "sentences": section.sentences, "figures": drawn, "table": _frame(table)}
 
 
 def _bins(table: pl.DataFrame) -> dict[str, Any]:

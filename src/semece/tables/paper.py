@@ -61,13 +61,13 @@ def groups(runs: Sequence[Run]) -> Iterator[Group]:
     for dataset in dict.fromkeys(run.dataset for run in runs):
         members = [run for run in runs if run.dataset == dataset]
         for run, name in zip(members, names_of(members), strict=True):
-            yield _group(name, [run])
+            yield group_of(name, [run])
         if len(members) > 1:
-            yield _group(POOLED, members)
+            yield group_of(POOLED, members)
 
 
-def _group(model: str, runs: Sequence[Run]) -> Group:
-    """Pool runs of one dataset."""
+def group_of(model: str, runs: Sequence[Run]) -> Group:
+    """Pool runs of one dataset under a name."""
     from semece.run import pool_of
 
     first = runs[0]
@@ -86,7 +86,7 @@ def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
 
     Parameters
     ----------
-    name : {'ece', 'bootstrap', 'baselines', 'margin', 'sweep', 'rate', 'slope', 'alignment'}
+    name : {'ece', 'bootstrap', 'baselines', 'abstention', 'margin', 'sweep', 'rate', 'slope', 'alignment'}
         Which; see :data:`TABLES`.
     runs : sequence of Run
         Opened run files. Several runs of one dataset are also pooled; then a question is the unit, however many models
@@ -225,21 +225,23 @@ def largest_budget(group: Group) -> tuple[Pool, list[int]]:
     return group.pool.take(group.pool.n_responses >= n), sorted({*(b for b in BUDGETS if b < n), n})
 
 
-def _sweep(group: Group) -> pl.DataFrame:
+def sweep_rows(group: Group) -> pl.DataFrame:
+    """Give what fewer responses would have shown (:func:`semece.diagnostics.sweep`)."""
     from semece.diagnostics import sweep
 
     pool, budgets = largest_budget(group)
     return sweep(pool, budgets=budgets)
 
 
-def _rate(group: Group) -> pl.DataFrame:
+def rate_rows(group: Group) -> pl.DataFrame:
+    """Give the estimator gap of low-margin questions at smaller n (:func:`semece.diagnostics.rate`)."""
     from semece.diagnostics import rate
 
     pool, budgets = largest_budget(group)
     return rate(pool, budgets=budgets)
 
 
-def _slope(group: Group) -> pl.DataFrame:
+def slope_rows(group: Group) -> pl.DataFrame:
     """Give the slope of one run; rows of one question in several runs are not independent, so none for a pool."""
     from semece.diagnostics import rate_slope
 
@@ -249,14 +251,40 @@ def _slope(group: Group) -> pl.DataFrame:
     return table.clear() if group.model == POOLED else table
 
 
-def _margin(group: Group) -> pl.DataFrame:
+TARGETS = (0.8, 0.9, 0.95)
+"""Accuracies that a threshold to abstain at is looked for."""
+
+
+def abstention_rows(group: Group, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
+    """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
+
+    An answer that is right in part, because tied classes differ, counts as wrong. Nothing for a pool of runs: its rows
+    are not independent.
+    """
+    from semece.abstention import abstention_threshold
+    from semece.diagnostics.frames import frame
+
+    rows = []
+    for name, values in group.pool.confidences() if group.model != POOLED else ():
+        c, a = known(values, group.pool.correct)
+        for target in targets:
+            found = abstention_threshold(c, np.floor(a), target=target)
+            rows.append({"score": name, "target": target, "questions": c.size} | found._asdict())
+    numbers = dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float)
+    schema = {"score": str, "target": float, "questions": int, "threshold": float, "answered": int}
+    return frame(rows, schema | numbers | {"reason": str})
+
+
+def margin_rows(group: Group) -> pl.DataFrame:
+    """Give calibration along the margin (:func:`semece.diagnostics.margin_strata`), without empty strata."""
     from semece.diagnostics import margin_strata
 
     table = margin_strata(group.pool)
     return table.filter(table["questions"] > 0)
 
 
-def _alignment(group: Group) -> pl.DataFrame:
+def alignment_rows(group: Group) -> pl.DataFrame:
+    """Give the estimator gap at the regimes' boundaries and its predictions (:func:`semece.diagnostics.alignment`)."""
     from semece.diagnostics import alignment
 
     return alignment(group.pool)
@@ -266,10 +294,11 @@ TABLES: dict[str, Callable[[Group], pl.DataFrame]] = {
     "ece": calibration_rows,
     "bootstrap": bootstrap_rows,
     "baselines": baseline_rows,
-    "margin": _margin,
-    "sweep": _sweep,
-    "rate": _rate,
-    "slope": _slope,
-    "alignment": _alignment,
+    "abstention": abstention_rows,
+    "margin": margin_rows,
+    "sweep": sweep_rows,
+    "rate": rate_rows,
+    "slope": slope_rows,
+    "alignment": alignment_rows,
 }
 """Which table is made how."""
