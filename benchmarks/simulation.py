@@ -20,7 +20,7 @@ def main() -> str:
         times = []
         for seed in range(REPEATS):
             start = time.perf_counter()
-            table = simulate_study(family, Q, N, seed=seed)
+            table = simulate_study(family, Q, N, rng=seed)
             times.append(time.perf_counter() - start)
         value = {
             (quantity, estimator): number

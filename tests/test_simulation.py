@@ -49,7 +49,7 @@ def test_margin_and_mass_are_those_of_the_two_largest():
 
 
 def test_families_keep_to_their_parameters():
-    near = near_tie(500, mass=(0.9, 0.95), margin=(0.01, 0.02))
+    near = near_tie(500, top_two_mass=(0.9, 0.95), margin=(0.01, 0.02))
     assert 0.01 <= near.margin.min() <= near.margin.max() <= 0.02
     assert 0.9 <= near.top_two_mass.min() <= near.top_two_mass.max() <= 0.95
     easy = simulation.easy(500, confidence=(0.9, 0.92))
@@ -144,7 +144,7 @@ def test_mean_estimates_approach_their_exact_expectations():
 
 
 def test_a_study_belongs_to_its_seed():
-    first, again, other = (simulate_study("zipf", 300, 20, seed=seed) for seed in (1, 1, 2))
+    first, again, other = (simulate_study("zipf", 300, 20, rng=seed) for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first.equals(other)
 
@@ -158,7 +158,7 @@ def test_a_study_does_not_depend_on_the_number_of_threads():
     try:
         for threads in (1, before):
             numba.set_num_threads(threads)
-            tables.append(simulate_study("dirichlet-mixture", 3000, seed=3))
+            tables.append(simulate_study("dirichlet-mixture", 3000, rng=3))
     finally:
         numba.set_num_threads(before)
     assert tables[0].equals(tables[1])
@@ -240,7 +240,7 @@ def test_a_population_of_one_class_has_no_gap_and_no_error():
         (lambda: near_tie(5, n_rest=0), "n_rest must be a whole number of at least 1; got 0"),
         (lambda: simulation.zipf(5, n_classes=(4, 3)), r"n_classes\[1\] must be a whole number of at least 4; got 3"),
         (lambda: given_pmf([0.5, 0.5]), r"pmf must have shape \(Q, K\); got shape \(2,\)"),
-        (lambda: given_pmf([[0.5, 0.4]]), "pi must sum to 1; got 0.9 at index 0"),
+        (lambda: given_pmf([[0.5, 0.4]]), "pmf must sum to 1; got 0.9 at index 0"),
     ],
 )
 def test_bad_arguments_are_named(call, words):

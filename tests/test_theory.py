@@ -83,13 +83,13 @@ def test_the_mean_of_the_folded_normal_is_behind_the_constants():
 
 
 def test_boundaries_on_the_papers_axis():
-    edges = theory.regime_boundaries([2, 5], 50)
+    edges = theory.regime_boundaries([2, 5], 50, design="same-n")
     assert edges.crossover == pytest.approx(0.0866, abs=5e-5)
     assert edges.low_margin == pytest.approx(np.sqrt(np.log([2, 5]) / 50))
 
 
 def test_boundaries_on_a_questions_own_axis_shrink_with_its_mass():
-    full, half = (theory.regime_boundaries(5, 50, top_two_mass=p) for p in (1.0, 0.25))
+    full, half = (theory.regime_boundaries(5, 50, top_two_mass=p, design="same-n") for p in (1.0, 0.25))
     assert half.crossover == pytest.approx(full.crossover / 2)
     assert half.low_margin == pytest.approx(full.low_margin / 2)
 
@@ -111,6 +111,12 @@ def test_a_run_crosses_over_earlier_than_equal_sizes_do():
     same, run = (theory.regime(0.08, 1.0, 2, 50, design=d) for d in ("same-n", "as-run"))
     assert (same, run) == ("jensen_dominated", "low_margin")
     assert theory.regime(0.08, 1.0, 2, 50, design="as-run", n_select=49) == "jensen_dominated"
+
+
+def test_where_no_design_is_named_it_is_that_of_a_run():
+    assert theory.regime(0.08, 1.0, 2, 50) == theory.regime_summary([0.08], 1.0, 2, 50).dominant == "low_margin"
+    assert theory.regime_boundaries(2, 50) == theory.regime_boundaries(2, 50, design="as-run")
+    assert theory.predicted_gap(0.08, 1.0, 50) == theory.predicted_gap(0.08, 1.0, 50, design="as-run")
 
 
 def test_each_question_has_its_own_crossover_where_numbers_of_responses_differ():
@@ -287,7 +293,9 @@ def test_selection_probabilities_sum_to_one_and_follow_the_classes(pi, n):
 
 @pytest.mark.parametrize(("observed", "mass"), [(0.0526, 0.609), (0.0545, 0.643), (0.0527, 0.611)])
 def test_the_papers_boundary_table_is_explained_by_the_pool_and_not_by_the_direct_gap(observed, mass):
-    assert max(theory.predicted_gap(0.08, np.linspace(0.08, 1, 1000), 50)) == pytest.approx(0.0481, abs=5e-5)
+    assert max(theory.predicted_gap(0.08, np.linspace(0.08, 1, 1000), 50, design="same-n")) == pytest.approx(
+        0.0481, abs=5e-5
+    )
     implied = brentq(lambda p: theory.predicted_gap(0.08, p, 50, design="given-pool") - observed, 0.1, 1.0)
     assert implied == pytest.approx(mass, abs=1e-3)
 
@@ -324,13 +332,13 @@ def test_as_run_is_the_sum_of_both_biases_and_equals_same_n_at_equal_sizes(margi
     bias = theory.predicted_bias(margin, mass, n) - theory.predicted_bias(margin, mass, n // 2, estimator="sem2")
     assert theory.predicted_gap(margin, mass, n, design="as-run") == pytest.approx(bias, abs=1e-15)
     same = theory.predicted_bias(margin, mass, n) - theory.predicted_bias(margin, mass, n, estimator="sem2")
-    assert theory.predicted_gap(margin, mass, n) == pytest.approx(same, abs=1e-15)
+    assert theory.predicted_gap(margin, mass, n, design="same-n") == pytest.approx(same, abs=1e-15)
 
 
 def test_expected_gap_at_equal_sizes_approaches_the_direct_gap():
     pi = np.array([0.41, 0.39, 0.1, 0.1])
     exact = theory.expected_gap(pi, 1000, n_select=1000)
-    assert exact == pytest.approx(theory.predicted_gap(0.02, 0.8, 1000), rel=0.01)
+    assert exact == pytest.approx(theory.predicted_gap(0.02, 0.8, 1000, design="same-n"), rel=0.01)
 
 
 @pytest.mark.parametrize("estimator", ["sem1", "sem2"])
@@ -420,10 +428,10 @@ def test_minimal_n_is_one_where_there_is_no_bias():
             lambda: theory.ece_bound(0.1, 0.1, oracle_confidence=[0.5], density_bound=1.0),
             "give either oracle_confidence or density_bound; got both",
         ),
-        (lambda: theory.expected_sem1([0.5, 0.4], 5), r"pi must sum to 1; got 0.9 at index 0"),
-        (lambda: theory.expected_sem1([[1.0, 0.0], [0.5, 0.4]], 5), r"pi must sum to 1; got 0.9 at index 1"),
-        (lambda: theory.expected_sem1([1.2, -0.2], 5), "pi must lie in"),
-        (lambda: theory.expected_sem1(1.0, 5), r"pi must have shape \(K,\) or \(Q, K\) and not be empty; got shape"),
+        (lambda: theory.expected_sem1([0.5, 0.4], 5), r"pmf must sum to 1; got 0.9 at index 0"),
+        (lambda: theory.expected_sem1([[1.0, 0.0], [0.5, 0.4]], 5), r"pmf must sum to 1; got 0.9 at index 1"),
+        (lambda: theory.expected_sem1([1.2, -0.2], 5), "pmf must lie in"),
+        (lambda: theory.expected_sem1(1.0, 5), r"pmf must have shape \(K,\) or \(Q, K\) and not be empty; got shape"),
         (lambda: theory.expected_sem1([1.0], 0), "n must be a whole number of at least 1; got 0"),
         (lambda: theory.expected_sem2([1.0], 2.5), "n_select must be a whole number of at least 1; got 2.5"),
         (lambda: theory.expected_gap([1.0], 5, n_select=6), "n_select must be at most n; got 6 of 5"),

@@ -130,7 +130,7 @@ def simulate(  # noqa: PLR0917 - one parameter per option
             correctness=correctness,
             given=cast("Given", given),
             expected=expected,
-            seed=seed,
+            rng=seed,
         )
     except ValueError as error:
         raise SemeceError(str(error)) from None

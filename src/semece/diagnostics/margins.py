@@ -158,7 +158,7 @@ def alignment(
     pool : Pool
         From :func:`semece.diagnostics.pool`.
     design : {'same-n', 'as-run'}
-        Where the crossover lies, see :func:`semece.theory.regime_boundaries`.
+        Where the crossover lies: at equal n (the paper), or as in a run; see :func:`semece.theory.regime_boundaries`.
     axis : {'unit', 'own'}
         Boundaries on the margin with p = 1 (the paper), or with each question's own p.
     mean_classes : bool

@@ -215,7 +215,7 @@ def near_tie(
     n_questions: int,
     *,
     rng: int | np.random.Generator = 0,
-    mass: tuple[float, float] = (0.8, 1.0),
+    top_two_mass: tuple[float, float] = (0.8, 1.0),
     margin: tuple[float, float] = (0.0, 0.06),
     n_rest: int = 4,
 ) -> Population:
@@ -227,7 +227,7 @@ def near_tie(
         Q >= 1.
     rng : int or Generator
         Seed.
-    mass : tuple of float
+    top_two_mass : tuple of float
         Smallest and largest top-two mass p, uniform in between.
     margin : tuple of float
         Smallest and largest margin, uniform in between.
@@ -251,7 +251,7 @@ def near_tie(
     """
     generator = np.random.default_rng(rng)
     n_questions = check_count("n_questions", n_questions)
-    p = generator.uniform(*mass, size=n_questions)
+    p = generator.uniform(*top_two_mass, size=n_questions)
     delta = generator.uniform(*margin, size=n_questions)
     rest = generator.dirichlet(np.ones(check_count("n_rest", n_rest)), size=n_questions) * (1 - p)[:, None]
     return Population("near-tie", np.column_stack([(p + delta) / 2, (p - delta) / 2, rest]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.calibration import ece
-from semece.rows import check_choice
+from semece.rows import check_choice, check_rng
 from semece.simulation.draws import simulate
 from semece.simulation.populations import FAMILIES
 from semece.theory.bounds import (
@@ -43,7 +43,7 @@ def simulate_study(
     given: Given = "oracle",
     n_select: int | None = None,
     expected: bool = False,
-    seed: int = 0,
+    rng: int | np.random.Generator = 0,
 ) -> pl.DataFrame:
     """Simulate a run on a known population and compare it with the truth and the theory.
 
@@ -59,8 +59,8 @@ def simulate_study(
         As in :func:`simulate`.
     expected : bool
         Add the exact expectation of Sem1 - Sem2, which takes most of the time (under a millisecond a question).
-    seed : int
-        Equal input gives equal output. Population and run have separate streams.
+    rng : int or Generator
+        Equal seeds give equal output. Population and run have separate streams.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def simulate_study(
     ['ECE*', 'ECE', 'ECE', 'ECE']
     """
     check_choice("family", family, tuple(FAMILIES))
-    first, second = np.random.default_rng(seed).spawn(2)
+    first, second = check_rng(rng).spawn(2)
     population = FAMILIES[family](n_questions, rng=first)
     study = simulate(population, n, correctness=correctness, given=given, n_select=n_select, rng=second)
     return study_table(study, expected=expected)

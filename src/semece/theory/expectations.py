@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from semece.counts import Selection
 
 
-def expected_sem1(pi: ArrayLike, n: int) -> NDArray[np.float64]:
+def expected_sem1(pmf: ArrayLike, n: int) -> NDArray[np.float64]:
     r"""Exact expectation of Sem1 over n responses, :math:`E \max_k N_k / n`.
 
     Parameters
     ----------
-    pi : array_like, shape (K,) or (Q, K)
+    pmf : array_like, shape (K,) or (Q, K)
         Class probabilities; each row sums to 1. Zeros are classes that do not occur.
     n : int
         Responses, >= 1.
@@ -33,7 +33,7 @@ def expected_sem1(pi: ArrayLike, n: int) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape () or (Q,)
-        In [max(pi), 1]. A number for one question.
+        In [max(pmf), 1]. A number for one question.
 
     Raises
     ------
@@ -50,16 +50,16 @@ def expected_sem1(pi: ArrayLike, n: int) -> NDArray[np.float64]:
     0.75
     """
     n = check_count("n", n)
-    found = _selection(pi, n)[1]
-    return _shaped(found.largest / n, pi)
+    found = _selection(pmf, n)[1]
+    return _shaped(found.largest / n, pmf)
 
 
-def expected_sem2(pi: ArrayLike, n_select: int) -> NDArray[np.float64]:
+def expected_sem2(pmf: ArrayLike, n_select: int) -> NDArray[np.float64]:
     r"""Exact expectation of Sem2, :math:`\sum_k \pi_k P(\hat z_N = k)`.
 
     Parameters
     ----------
-    pi : array_like, shape (K,) or (Q, K)
+    pmf : array_like, shape (K,) or (Q, K)
         Class probabilities; each row sums to 1.
     n_select : int
         s, responses that choose the class, >= 1. The size of the evaluation block does not enter.
@@ -67,7 +67,7 @@ def expected_sem2(pi: ArrayLike, n_select: int) -> NDArray[np.float64]:
     Returns
     -------
     ndarray, shape () or (Q,)
-        In [0, max(pi)]. A number for one question.
+        In [0, max(pmf)]. A number for one question.
 
     Raises
     ------
@@ -83,16 +83,16 @@ def expected_sem2(pi: ArrayLike, n_select: int) -> NDArray[np.float64]:
     >>> round(float(expected_sem2([0.75, 0.25], 1)), 12)
     0.625
     """
-    rows, found = _selection(pi, check_count("n_select", n_select))
-    return _shaped((found.probability * rows).sum(axis=1), pi)
+    rows, found = _selection(pmf, check_count("n_select", n_select))
+    return _shaped((found.probability * rows).sum(axis=1), pmf)
 
 
-def population_selection_probability(pi: ArrayLike, n: int) -> NDArray[np.float64]:
+def population_selection_probability(pmf: ArrayLike, n: int) -> NDArray[np.float64]:
     """Probability of each class to be the most frequent of n responses, ties broken uniformly.
 
     Parameters
     ----------
-    pi : array_like, shape (K,) or (Q, K)
+    pmf : array_like, shape (K,) or (Q, K)
         Class probabilities; each row sums to 1.
     n : int
         Responses, >= 1.
@@ -112,22 +112,22 @@ def population_selection_probability(pi: ArrayLike, n: int) -> NDArray[np.float6
     >>> population_selection_probability([0.75, 0.25], 2).round(12).tolist()
     [0.75, 0.25]
     """
-    found = _selection(pi, check_count("n", n))[1]
-    return _shaped(np.maximum(found.probability, 0.0), pi)
+    found = _selection(pmf, check_count("n", n))[1]
+    return _shaped(np.maximum(found.probability, 0.0), pmf)
 
 
-def _selection(pi: ArrayLike, n: int) -> tuple[NDArray[np.float64], Selection]:
+def _selection(pmf: ArrayLike, n: int) -> tuple[NDArray[np.float64], Selection]:
     """Check class probabilities, make them rows, and select from n responses."""
-    rows = np.atleast_2d(check_pmf(pi))
+    rows = np.atleast_2d(check_pmf(pmf))
     return rows, population_selection(rows, n)
 
 
-def _shaped(values: NDArray[np.float64], pi: ArrayLike) -> NDArray[np.float64]:
-    """Drop the first axis if ``pi`` was one question."""
-    return plain(values[0] if np.ndim(pi) == 1 else values)
+def _shaped(values: NDArray[np.float64], pmf: ArrayLike) -> NDArray[np.float64]:
+    """Drop the first axis if ``pmf`` was one question."""
+    return plain(values[0] if np.ndim(pmf) == 1 else values)
 
 
-def check_pmf(pi: ArrayLike) -> NDArray[np.float64]:
+def check_pmf(pmf: ArrayLike) -> NDArray[np.float64]:
     """Check class probabilities, shape (K,) or (Q, K), and make each row sum to 1 exactly.
 
     Raises
@@ -140,12 +140,12 @@ def check_pmf(pi: ArrayLike) -> NDArray[np.float64]:
     >>> check_pmf([0.5, 0.25, 0.25]).tolist()
     [0.5, 0.25, 0.25]
     """
-    rows = check_numbers("pi", pi, high=1.0 + 1e-9)
+    rows = check_numbers("pmf", pmf, high=1.0 + 1e-9)
     if rows.ndim not in {1, 2} or rows.size == 0:
-        raise ValueError(f"pi must have shape (K,) or (Q, K) and not be empty; got shape {rows.shape}")
+        raise ValueError(f"pmf must have shape (K,) or (Q, K) and not be empty; got shape {rows.shape}")
     total = rows.sum(axis=-1, keepdims=True)
     bad = np.abs(total - 1) > 1e-9
     if bad.any():
         at = int(np.argmax(bad))
-        raise ValueError(f"pi must sum to 1; got {float(total.flat[at])} at index {at}")
+        raise ValueError(f"pmf must sum to 1; got {float(total.flat[at])} at index {at}")
     return np.asarray(rows / total)

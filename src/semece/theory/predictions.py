@@ -82,7 +82,7 @@ def predicted_gap(
     top_two_mass: ArrayLike,
     n: ArrayLike,
     *,
-    design: Prediction = "same-n",
+    design: Prediction = "as-run",
     n_select: ArrayLike | None = None,
 ) -> NDArray[np.float64]:
     r"""Predicted estimator gap, E Sem1 - E Sem2, to leading order.
@@ -95,7 +95,7 @@ def predicted_gap(
         p in (0, 1], at least the margin, true or empirical like the margin.
     n : array_like
         Responses per question, M >= 1 (>= 2 for ``"given-pool"``).
-    design : {'same-n', 'as-run', 'given-pool'}
+    design : {'as-run', 'same-n', 'given-pool'}
         Which of the module's three questions.
     n_select : array_like, optional
         s, by default n // 2. No effect with ``design="same-n"``.
@@ -137,12 +137,12 @@ def predicted_gap(
     return plain(s / (size - s) * sigma * density(u) + delta * ndtr(-u))
 
 
-def expected_gap(pi: ArrayLike, n: int, *, n_select: int | None = None) -> NDArray[np.float64]:
+def expected_gap(pmf: ArrayLike, n: int, *, n_select: int | None = None) -> NDArray[np.float64]:
     """Exact estimator gap of a run on a known population, E Sem1 - E Sem2, any number of classes.
 
     Parameters
     ----------
-    pi : array_like, shape (K,) or (Q, K)
+    pmf : array_like, shape (K,) or (Q, K)
         Class probabilities; each row sums to 1.
     n : int
         Responses per question, M >= 2.
@@ -168,7 +168,7 @@ def expected_gap(pi: ArrayLike, n: int, *, n_select: int | None = None) -> NDArr
     s = n // 2 if n_select is None else check_count("n_select", n_select)
     if s > n:
         raise ValueError(f"n_select must be at most n; got {s} of {n}")
-    return plain(expected_sem1(pi, n) - expected_sem2(pi, s))
+    return plain(expected_sem1(pmf, n) - expected_sem2(pmf, s))
 
 
 def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Literal["sem1", "sem2"] = "sem1") -> int:

@@ -53,7 +53,7 @@ def regime_boundaries(
     n: ArrayLike,
     *,
     top_two_mass: ArrayLike = 1.0,
-    design: Design = "same-n",
+    design: Design = "as-run",
     n_select: ArrayLike | None = None,
 ) -> Boundaries:
     r"""Margins at which the regime changes: :math:`m_\times\sqrt{p/n}` and :math:`\sqrt{p \log K / n}`.
@@ -66,8 +66,9 @@ def regime_boundaries(
         Responses per question, >= 1.
     top_two_mass : array_like
         p in (0, 1]. 1 is the paper's reading of the axis.
-    design : {'same-n', 'as-run'}
-        Where the crossover lies: at m = 0.612003, or where the biases of a run balance (0.532193 at s = n/2).
+    design : {'as-run', 'same-n'}
+        Where the crossover lies: where the biases of a run balance (0.532193 at s = n/2), or at the paper's m =
+        0.612003.
     n_select : array_like, optional
         s of a run, by default n // 2. No effect with ``design="same-n"``.
 
@@ -82,7 +83,7 @@ def regime_boundaries(
 
     Examples
     --------
-    >>> edges = regime_boundaries(5, 50)
+    >>> edges = regime_boundaries(5, 50, design="same-n")
     >>> round(float(edges.crossover), 4), round(float(edges.low_margin), 4)
     (0.0866, 0.1794)
     """
@@ -103,7 +104,7 @@ def regime(
     n_classes: ArrayLike,
     n: ArrayLike,
     *,
-    design: Design = "same-n",
+    design: Design = "as-run",
     n_select: ArrayLike | None = None,
 ) -> NDArray[Any]:
     r"""Regime of each question.
@@ -213,7 +214,7 @@ def regime_summary(
     margin, top_two_mass, n_classes, n
         As in :func:`regime`, one value per question, or one for all; at least one question.
     design : {'as-run', 'same-n'}
-        As in :func:`regime_boundaries`; by default that of a run.
+        As in :func:`regime_boundaries`.
     n_select : array_like, optional
         As in :func:`regime_boundaries`.
     gap : float, optional
