@@ -68,6 +68,7 @@ MAY_IMPORT = {
     "tables": {"run", "renderers", *CORE},
     "figures": CORE,
     "drawing": {"run", "tables", "figures", *CORE},
+    "checks": {"run", "renderers", "standings", "tables", *CORE},
     "report": {"tables", "figures", "drawing", "renderers", "run", *CORE},
 }
 """Beyond the ground. The command line may import everything, inside command bodies."""
