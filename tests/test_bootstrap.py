@@ -167,18 +167,18 @@ def test_bad_input_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("n_responses", "message"),
+    ("n", "message"),
     [
-        (0, "n_responses must be at least 1; got 0.0 at index 0"),
-        ([25, -1], "n_responses must be at least 1; got -1.0 at index 1"),
-        (float("nan"), "n_responses must be finite; got nan at index 0"),
-        ("many", "n_responses must be numbers; got 'many' at index 0"),
-        ([25], "n_responses must be one number or have one value per row; got 1 for 2 rows"),
+        (0, "n must be at least 1; got 0.0 at index 0"),
+        ([25, -1], "n must be at least 1; got -1.0 at index 1"),
+        (float("nan"), "n must be finite; got nan at index 0"),
+        ("many", "n must be numbers; got 'many' at index 0"),
+        ([25], "n must be one number or have one value per row; got 1 for 2 rows"),
     ],
 )
-def test_a_low_margin_needs_a_number_of_responses(n_responses, message):
+def test_a_low_margin_needs_a_number_of_responses(n, message):
     with pytest.raises(ValueError, match=message):
-        is_low_margin([0.1, 0.2], n_responses)
+        is_low_margin([0.1, 0.2], n)
 
 
 def test_a_margin_on_the_boundary_is_not_low():

@@ -77,11 +77,11 @@ def test_a_clipped_loss_is_finite_and_the_infinite_rows_are_still_counted():
 
 
 def test_jeffreys_smoothing_takes_the_number_of_answers():
-    value, n_infinite = log_loss([1.0, 0.4], [0, 1], smoothing="jeffreys", n_responses=[50, 10])
+    value, n_infinite = log_loss([1.0, 0.4], [0, 1], smoothing="jeffreys", n=[50, 10])
     assert value == pytest.approx(-(math.log(0.5 / 51) + math.log(4.5 / 11)) / 2)
     assert n_infinite == 1
-    assert log_loss([1.0, 0.4], [0, 1], smoothing="jeffreys", n_responses=10) == pytest.approx(
-        log_loss([1.0, 0.4], [0, 1], smoothing="jeffreys", n_responses=[10, 10])
+    assert log_loss([1.0, 0.4], [0, 1], smoothing="jeffreys", n=10) == pytest.approx(
+        log_loss([1.0, 0.4], [0, 1], smoothing="jeffreys", n=[10, 10])
     )
 
 
@@ -92,15 +92,15 @@ def test_jeffreys_smoothing_takes_the_number_of_answers():
         ({"clip": 0.5}, "clip must lie strictly between 0 and 0.5; got 0.5"),
         ({"clip": 0.1, "smoothing": "jeffreys"}, "choose one policy"),
         ({"smoothing": "laplace"}, "smoothing must be one of 'jeffreys'; got 'laplace'"),
-        ({"smoothing": "jeffreys"}, "smoothing 'jeffreys' needs n_responses"),
-        ({"smoothing": "jeffreys", "n_responses": [5, 0]}, r"n_responses must be at least 1; got 0\.0 at index 1"),
+        ({"smoothing": "jeffreys"}, "smoothing 'jeffreys' needs n,"),
+        ({"smoothing": "jeffreys", "n": [5, 0]}, r"n must be at least 1; got 0\.0 at index 1"),
         (
-            {"smoothing": "jeffreys", "n_responses": [5]},
-            "n_responses must be one number or have one value per row; got 1 for 2",
+            {"smoothing": "jeffreys", "n": [5]},
+            "n must be one number or have one value per row; got 1 for 2",
         ),
         ({"clip": "a"}, "clip must lie strictly between 0 and 0.5; got a"),
-        ({"n_responses": 5}, "n_responses has no effect without smoothing='jeffreys'"),
-        ({"clip": 0.1, "n_responses": 5}, "n_responses has no effect without smoothing='jeffreys'"),
+        ({"n": 5}, "n has no effect without smoothing='jeffreys'"),
+        ({"clip": 0.1, "n": 5}, "n has no effect without smoothing='jeffreys'"),
     ],
 )
 def test_a_bad_policy_is_refused(options, message):

@@ -99,15 +99,15 @@ class PairedBootstrap(NamedTuple):
     low_margin: PairedDifference | None
 
 
-def is_low_margin(margin: ArrayLike, n_responses: ArrayLike) -> NDArray[np.bool_]:
+def is_low_margin(margin: ArrayLike, n: ArrayLike) -> NDArray[np.bool_]:
     r"""Tell which questions have a margin below :math:`1 / \sqrt{n}`.
 
     Parameters
     ----------
     margin : array_like, shape (N,)
         Delta of each question, in [0, 1].
-    n_responses : int or array_like, shape (N,)
-        n of all questions, or of each.
+    n : int or array_like, shape (N,)
+        Responses of all questions, or of each: ``n_responses`` of :func:`semece.estimate`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def is_low_margin(margin: ArrayLike, n_responses: ArrayLike) -> NDArray[np.bool_
     array([ True, False, False])
     """
     delta = check_unit("margin", margin)
-    return np.asarray(delta < 1 / np.sqrt(check_responses(n_responses, len(delta))) - 1e-9)
+    return np.asarray(delta < 1 / np.sqrt(check_responses(n, len(delta))) - 1e-9)
 
 
 def paired_bootstrap(

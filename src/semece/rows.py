@@ -223,12 +223,12 @@ def check_count(name: str, value: int, *, least: int = 1) -> int:
     return number
 
 
-def check_responses(n_responses: ArrayLike, n: int) -> NDArray[np.float64]:
-    """Check numbers of responses, at least 1: one for each of n rows, or one for all."""
-    array = check_finite("n_responses", np.full(n, n_responses) if np.ndim(n_responses) == 0 else n_responses)
-    _refuse("n_responses must be at least 1", array, array < 1)
-    if len(array) != n:
-        msg = f"n_responses must be one number or have one value per row; got {len(array)} for {n} rows"
+def check_responses(n: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Check numbers of responses, at least 1: one for each row, or one for all."""
+    array = check_finite("n", np.full(n_rows, n) if np.ndim(n) == 0 else n)
+    _refuse("n must be at least 1", array, array < 1)
+    if len(array) != n_rows:
+        msg = f"n must be one number or have one value per row; got {len(array)} for {n_rows} rows"
         raise ValueError(msg)
     return array
 

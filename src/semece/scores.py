@@ -155,7 +155,7 @@ def log_loss(
     *,
     clip: float | None = None,
     smoothing: Smoothing | None = None,
-    n_responses: ArrayLike | None = None,
+    n: ArrayLike | None = None,
     weights: ArrayLike | None = None,
 ) -> LogLoss:
     r"""Mean negative log-likelihood of correctness.
@@ -172,9 +172,9 @@ def log_loss(
     clip : float, optional
         Move confidences into [clip, 1 - clip]; in (0, 0.5).
     smoothing : {'jeffreys'}, optional
-        Take c as k of n answers and put :math:`(k + 1/2) / (n + 1)` in its place; needs ``n_responses``.
-    n_responses : int or array_like, shape (N,), optional
-        n of each row, at least 1.
+        Take c as k of n answers and put :math:`(k + 1/2) / (n + 1)` in its place; needs ``n``.
+    n : int or array_like, shape (N,), optional
+        Answers behind all rows, or behind each, at least 1: ``n_responses`` of :func:`semece.estimate`.
     weights : array_like, shape (N,), optional
         Frequency weights >= 0.
 
@@ -186,20 +186,20 @@ def log_loss(
     Raises
     ------
     ValueError
-        As in :func:`brier`; for a bad ``clip``, two policies at once, smoothing without ``n_responses`` or the reverse.
+        As in :func:`brier`; for a bad ``clip``, two policies at once, smoothing without ``n`` or the reverse.
 
     Examples
     --------
     >>> log_loss([1.0, 0.5], [0, 1])
     LogLoss(value=inf, n_infinite=1.0)
-    >>> round(log_loss([1.0, 0.5], [0, 1], smoothing="jeffreys", n_responses=50).value, 4)
+    >>> round(log_loss([1.0, 0.5], [0, 1], smoothing="jeffreys", n=50).value, 4)
     2.6591
     """
     if clip is not None and smoothing is not None:
         msg = "choose one policy at 0 and 1: clip or smoothing"
         raise ValueError(msg)
-    if n_responses is not None and smoothing is None:
-        msg = "n_responses has no effect without smoothing='jeffreys'; leave it out, or choose that"
+    if n is not None and smoothing is None:
+        msg = "n has no effect without smoothing='jeffreys'; leave it out, or choose that"
         raise ValueError(msg)
     rows = check_rows(confidence, correct, weights=weights)
     c, a = rows.confidence, rows.correct
@@ -208,7 +208,7 @@ def log_loss(
         rows = rows._replace(confidence=np.clip(c, _checked_clip(clip), 1 - clip))
     elif smoothing is not None:
         check_choice("smoothing", smoothing, ("jeffreys",))
-        rows = check_rows(_jeffreys(check_unit("confidence", confidence), n_responses), correct, weights=weights)
+        rows = check_rows(_jeffreys(check_unit("confidence", confidence), n), correct, weights=weights)
     c = rows.confidence
     with np.errstate(divide="ignore"):
         loss = -(xlogy(a, c) + xlogy(1 - a, 1 - c))
@@ -228,12 +228,11 @@ def _checked_clip(clip: float) -> float:
     return clip
 
 
-def _jeffreys(confidence: NDArray[np.float64], n_responses: ArrayLike | None) -> NDArray[np.float64]:
+def _jeffreys(confidence: NDArray[np.float64], n: ArrayLike | None) -> NDArray[np.float64]:
     """Smooth frequencies of n answers: (c n + 1/2) / (n + 1)."""
-    if n_responses is None:
-        msg = "smoothing 'jeffreys' needs n_responses, the number of answers behind each confidence"
+    if n is None:
+        msg = "smoothing 'jeffreys' needs n, the number of answers behind each confidence"
         raise ValueError(msg)
-    c = confidence
-    n = check_responses(n_responses, len(c))
-    smooth: NDArray[np.float64] = (c * n + 0.5) / (n + 1)
+    size = check_responses(n, len(confidence))
+    smooth: NDArray[np.float64] = (confidence * size + 0.5) / (size + 1)
     return smooth
