@@ -299,6 +299,9 @@ def shared_server(shared_data, tmp_path, monkeypatch):
 PLAN = ["run", "--model", "fake/?pmf=1", "--dataset", "simpleqa", "--dry-run"]
 
 
+RUN = ["run", "--model", "fake/?pmf=1", "--dataset", "simpleqa", "--judge", "rules", "--limit", "1", "-n", "2"]
+
+
 def start(*words):
     return subprocess.Popen(
         [*SEMECE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ.copy()
@@ -322,6 +325,19 @@ def test_a_download_stopped_in_the_middle_leaves_no_file_and_the_next_run_fetche
     assert process.returncode == 0, err
     assert "4,326 calls" in out
     assert kept() == [cached_file("simpleqa").name], "half a file of the first try is replaced"
+
+
+@pytest.mark.slow
+@pytest.mark.shared_data
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_fetching_is_stopped_at_once(shared_server, tmp_path, number):
+    shared_server.stalls.add("/simpleqa.csv")
+    process = start(*RUN, "-o", str(tmp_path / "a.db"))
+    assert shared_server.half.wait(30)
+    process.send_signal(number)
+    process.communicate(timeout=5)
+    assert process.returncode in {-number, 130}
+    assert not (tmp_path / "a.db").exists()
 
 
 @pytest.mark.slow

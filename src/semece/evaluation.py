@@ -97,7 +97,7 @@ async def evaluate(
     """
     asked = None if isinstance(model, str) else model if isinstance(model, Model) else CallableModel(model)
     name = model if isinstance(model, str) else asked.name if asked else ""
-    data = open_dataset(questions) if isinstance(questions, str) else _dataset(questions)
+    data = await asyncio.to_thread(open_dataset, questions) if isinstance(questions, str) else _dataset(questions)
     settings = Settings(name, data.name, n=n, judge=judge or (None if isinstance(model, str) else "rules"), **options)
     if path is not None:
         await execute(settings, path, dataset=data, model=asked)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Mapping
 
     from semece.budget import Price
+    from semece.datasets import Dataset
     from semece.pipeline import Progress
     from semece.work import Outcome
 
@@ -30,6 +31,7 @@ STAGES = {"respond": "responses", "judge": "judged"}
 
 def run_command(given: dict[str, Any]) -> None:
     """Run from the command line's options."""
+    from semece.datasets import open_dataset
     from semece.planning import check_judges, plan, plan_text
 
     config, prices = read_config(given.pop("config"))
@@ -45,7 +47,8 @@ def run_command(given: dict[str, Any]) -> None:
         return
     check_judges(settings)
     typer.echo(str(path), err=True)
-    outcome, code = carry_out(settings, path, quiet=quiet)
+    dataset = open_dataset(settings.dataset)  # fetched before there is a loop, so that Ctrl-C stops it
+    outcome, code = carry_out(settings, path, dataset, quiet=quiet)
     report(path, outcome, code)
 
 
@@ -220,14 +223,14 @@ def load_keys(path: Path | None) -> None:
     load_dotenv(path)
 
 
-def carry_out(settings: Settings, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
+def carry_out(settings: Settings, path: Path, dataset: Dataset, *, quiet: bool) -> tuple[Outcome | None, int]:
     """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
     from semece.run import Run
     from semece.work import Outcome, execute
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            return asyncio.run(until_signal(execute(settings, path, progress=progress)))
+            return asyncio.run(until_signal(execute(settings, path, dataset=dataset, progress=progress)))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
         with Run(path) as run:
