@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semece.errors import ModelError, ParseError, TransientError
+from semece.judges.exact import ExactJudge
 from semece.judges.llm import LLMJudge
+from semece.judges.rules import RulesJudge
 from semece.models import Message, Model, Request
 from semece.models.fake import FakeJudge, FakeModel, parse_fake, question_of
 from semece.models.faults import CALL_FAULTS, REPLY_FAULTS, Faults
@@ -59,9 +61,23 @@ def test_questions_are_drawn_independently():
 
 def test_the_correct_class_says_the_reference_and_the_others_distinct_wrong_answers():
     model = FakeModel((0.2,) * 5, correct=2, confidence=None, references={"Capital of France?": "Paris"})
-    assert set(texts(model, n=50)) == {"Answer: Paris", *(f"Answer: wrong {k}" for k in (1, 2, 3, 4))}
+    assert set(texts(model, n=50)) == {"Answer: Paris", *(f"Answer: wrong{k}" for k in ("ba", "de", "fi", "go"))}
     model = FakeModel((0.5, 0.5), correct=None, references={"Capital of France?": "Paris"})
     assert not any("Paris" in text for text in texts(model, n=50))
+
+
+@pytest.mark.parametrize("judge", [RulesJudge(), ExactJudge()], ids=lambda judge: judge.name)
+def test_wrong_answers_are_wrong_whatever_the_reference_and_differ_in_meaning(judge):
+    references = [*map(str, range(13)), "two", "twelve", "A", "B", "II", "wrong", "no", "1.5", "7 May 1989", "12 km"]
+    model = FakeModel((1 / 24,) * 24, confidence=None, references={"Which?": "Paris"})
+    said = {text.removeprefix("Answer: ") for text in texts(model, n=50, text="Question: Which?")}
+    said |= {text.removeprefix("Answer: ") for text in texts(model, n=50, seed=50, text="Question: Which?")}
+    wrong = sorted(said - {"Paris"})
+    assert len(wrong) > 15
+    for reference in references:
+        question = Question("q", "Which?", (reference,))
+        assert {judge.grade(question, answer) for answer in wrong} == {"incorrect"}
+        assert len(set(judge.partition(question, [reference, *wrong]))) == len(wrong) + 1
 
 
 def test_confidence_may_differ_by_class_and_is_stated_only_if_asked_for():

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from semece.models import Call, Model, Request
 
 
+_SYLLABLES = ("ba", "de", "fi", "go", "ku", "lam", "nev", "por", "sut", "zin")
+"""For digits: a wrong answer with a number or a letter in it would be right for some question."""
+
+
 class FakeModel:
     r"""A model that answers each question with a class drawn from `pmf`.
 
@@ -37,7 +41,8 @@ class FakeModel:
     confidence : float, sequence of float or None
         What it states, in [0, 1]: always, per class, or never. It states none if the prompt does not say 'confidence'.
     references : mapping of str to str
-        Question text to the correct answer. Other classes then say ``wrong 1``, ``wrong 2``; without, ``answer 0``, ...
+        Question text to the correct answer. Other classes then say words that nobody takes for it: ``wrongba``,
+        ``wrongde``, ``wrongfi``, ...; without, ``answer 0``, ``answer 1``, ...
     faults : Faults or None
         Misbehaviour; not part of the name.
     max_choices : int
@@ -120,7 +125,7 @@ class FakeModel:
         if kind == self._correct:
             return self._references[question]
         place = kind if self._correct is None or kind < self._correct else kind - 1
-        return f"wrong {place + 1}"
+        return "wrong" + "".join(_SYLLABLES[int(digit)] for digit in str(place))
 
 
 class FakeJudge:
