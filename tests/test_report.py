@@ -264,7 +264,7 @@ def test_several_runs_stand_in_one_table_and_in_sections(views):
     text = text_of(html)
     assert "2 runs" in text
     assert html.count('class="explorer"') == 2
-    assert text.index("first . ") < text.index("second . ") < text.index("Sem1-ECE Sem2-ECE")
+    assert text.index("first . ") < text.index("second . ") < text.index("Run first second")
 
 
 def test_no_run_is_refused():

@@ -213,6 +213,22 @@ def test_the_page_is_never_wider_than_the_window(open_page, path, width):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [1100, 400])
+def test_the_numbers_of_two_runs_are_seen_without_scrolling_sideways(open_page, tmp_path, width):
+    names = ("starter · openai-api/service/a-model-of-a-rather-long-name", "starter · fake/?pmf=.7,.2,.1&confidence=.9")
+    pages = [make_page(make_views(30, seed=place), name=name) for place, name in enumerate(names)]
+    page = open_page(report.write(report.render(pages), tmp_path / "r.html"), viewport={"width": width, "height": 900})
+    open_all(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    wide = "all => all.filter(e => e.scrollWidth > e.clientWidth).map(e => e.getAttribute('aria-label'))"
+    assert page.locator(".scroll:visible").evaluate_all(wide) == []
+    lines = [line.locator("th, td").all_text_contents() for line in page.locator("h2 + .scroll tr").all()]
+    assert lines[0] == ["Run", *names]
+    for one, place in zip(pages, (1, 2), strict=True):
+        shown = {line[0]: line[place] for line in lines}
+        assert shown["Sem1-ECE"].startswith(f"{one.summary['sem1_ece']:.2f} [")
+
+
 def test_dark_and_light_differ_in_figures_too(open_page, path):
     colors = set()
     for scheme in ("light", "dark"):

@@ -123,7 +123,7 @@ def render(pages: Sequence[Page], *, title: str | None = None) -> str:
             style=_ours(_own("style.css")),
             script=_ours(script),
             script_hash=f"sha256-{digest}",
-            summary=_frame(headline(summary_frame(page.summary for page in pages)), upright=len(pages) == 1),
+            summary=_frame(headline(summary_frame(page.summary for page in pages)), upright=True),
             note=NOTE,
             runs=[_run(page, prefix=f"r{i}", room=room) for i, page in enumerate(pages)],
         )
@@ -251,14 +251,12 @@ def _bins(table: pl.DataFrame) -> dict[str, Any]:
 
 
 def _frame(table: pl.DataFrame, *, upright: bool = False) -> dict[str, Any]:
-    """Turn a table into cells that know whether they are numbers; a table of one row may stand upright."""
+    """Turn a table into cells that know whether they are numbers; an upright table has a column for each row."""
     numeric = [table.schema[name].is_numeric() for name in shown(table.columns)]
     head, rows = cells(table)
     if upright:
-        pairs = [
-            [_mark(name, number=False), _mark(text, number=False)] for name, text in zip(head, rows[0], strict=True)
-        ]
-        return {"head": [], "rows": pairs}
+        columns = zip(head, *rows, strict=True)
+        return {"head": [], "rows": [[_mark(text, number=False) for text in column] for column in columns]}
     lines = [[_mark(text, number=number) for text, number in zip(line, numeric, strict=True)] for line in (head, *rows)]
     return {"head": lines[0], "rows": lines[1:]}
 
