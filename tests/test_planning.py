@@ -3,6 +3,7 @@
 import asyncio
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -38,8 +39,6 @@ def test_input_tokens_are_within_fifteen_percent_of_what_the_server_counts(tmp_p
 
 
 def settings_without_judge(settings):
-    from dataclasses import replace
-
     return replace(settings, judge="exact")
 
 
@@ -152,3 +151,31 @@ def test_a_dry_run_of_a_judge_counts_its_real_prompts(tmp_path):
     assert stages["partition"].calls == 24
     assert stages["grade"].calls == 24 * 6
     assert stages["partition"].input_tokens > 24 * 200
+
+
+def test_what_a_judge_has_said_is_not_planned_again(tmp_path):
+    judged = Settings("fake/?pmf=.5,.3,.2", "starter", n=10, judge="fake/judge", patience=STUBBORN)
+    path = tmp_path / "a.db"
+    assert [stage.calls > 0 for stage in plan(judged, path).stages] == [True, True, True]
+    asyncio.run(execute(settings_without_judge(judged), path))
+    respond, partition, grade = plan(judged, path).stages
+    assert (respond.calls, partition.calls, grade.calls) == (0, 24, 24 * 6)
+    asyncio.run(execute(judged, path))
+    assert [stage.calls for stage in plan(judged, path).stages] == [0, 0, 0]
+    every = [stage.calls for stage in plan(replace(judged, n=20), path).stages]
+    assert every == [24, 24, 24 * 6]
+    other = plan(replace(judged, judge_prompt="strict"), path).stages
+    assert [stage.calls for stage in other] == [0, 24, 24 * 6]
+
+
+def test_what_is_planned_for_a_judge_of_stored_answers_is_what_it_is_asked(tmp_path, monkeypatch):
+    data = open_dataset("starter")
+    with OpenAIServer(references={q.text: q.references[0] for q in data.questions}) as server:
+        monkeypatch.setenv("TEST_BASE_URL", server.base_url)
+        answers = Settings("fake/?pmf=.5,.3,.2", "starter", n=10, judge="exact")
+        judged = replace(answers, judge=None, partition_judge="exact", grade_judge="openai-api/test/judge")
+        asyncio.run(execute(answers, tmp_path / "a.db"))
+        (_, planned) = plan(judged, tmp_path / "a.db").stages
+        asyncio.run(execute(judged, tmp_path / "a.db"))
+        assert planned.calls == server.account.requests["POST /v1/chat/completions"]
+        assert abs(planned.input_tokens / server.account.input_tokens - 1) < 0.15

@@ -4,23 +4,38 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.budget import estimated_tokens, known_price, prompt_tokens
 from semece.datasets import open_dataset
-from semece.errors import SemeceError
+from semece.errors import ParseError, SemeceError
+from semece.judges.forms import distinct
 from semece.judges.llm import LLMJudge
 from semece.opening import check_model, open_judges
-from semece.pipeline import at_once
+from semece.pipeline import (
+    Missing,
+    Undelivered,
+    at_once,
+    grade,
+    partition,
+    read_reply,
+    read_responses,
+    usable_answers,
+)
 from semece.settings import Settings, check_settings
 from semece.slots import Asking, missing_slots
 from semece.store import Store
 from semece.work import price_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from semece.datasets import Dataset
     from semece.models import Message
+    from semece.pipeline import Judge
     from semece.records import Question
 
 ANSWER_TOKENS = 60
@@ -76,7 +91,9 @@ class Plan:
     measured: bool
 
 
-def plan(settings: Settings, path: str | Path, *, expected_tokens: int | None = None) -> Plan:
+def plan(
+    settings: Settings, path: str | Path, *, expected_tokens: int | None = None, dataset: Dataset | None = None
+) -> Plan:
     """Plan what is missing of a run; nothing is asked and nothing written.
 
     Parameters
@@ -87,6 +104,8 @@ def plan(settings: Settings, path: str | Path, *, expected_tokens: int | None = 
         Its file; what is stored there is not asked again.
     expected_tokens : int, optional
         Tokens per response, instead of the median of stored replies.
+    dataset : Dataset, optional
+        Instead of the one that `settings` spell.
 
     Returns
     -------
@@ -96,12 +115,12 @@ def plan(settings: Settings, path: str | Path, *, expected_tokens: int | None = 
     check_settings(settings)
     price_of(settings, settings.model)
     check_judges(settings)
-    chosen = [q for _, q in settings.choose(open_dataset(settings.dataset))]
+    chosen = [q for _, q in settings.choose(dataset or open_dataset(settings.dataset))]
     exists = Path(path).exists()
     with Store(path) if exists else Store(":memory:", write=True) as store:
         stored = _stored_tokens(store, chosen)
         tokens = expected_tokens or stored or min(ANSWER_TOKENS, settings.decoding.max_tokens)
-        stages = (_respond(store, settings, chosen, tokens), *_judging(settings, chosen))
+        stages = (_respond(store, settings, chosen, tokens), *_judging(store, settings, chosen))
     return Plan(stages, tokens, stored is not None and expected_tokens is None)
 
 
@@ -124,7 +143,8 @@ def check_judges(settings: Settings) -> None:
         settings.judges()
     except SemeceError as error:
         chosen = [q for _, q in settings.choose(open_dataset(settings.dataset))]
-        stages = _judging(replace(settings, judge=settings.model), chosen)
+        with Store(":memory:", write=True) as store:
+            stages = _judging(store, replace(settings, judge=settings.model), chosen)
         raise SemeceError(f"{error}{_about([s.batch_cost if settings.batch else s.cost for s in stages])}") from None
 
 
@@ -139,14 +159,62 @@ def _about(costs: list[float | None]) -> str:
     return f" ({'less than $0.01' if total < 0.005 else f'about {_usd(total)}'} for this run)"
 
 
-def _judging(settings: Settings, questions: list[Question]) -> list[Stage]:
+class ToJudge(NamedTuple):
+    """What judges have to do for one question.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+    strings : sequence of str
+        Distinct answers to group; empty if they are grouped.
+    classes : sequence of str
+        Answers to grade, one per class.
+    """
+
+    question: Question
+    strings: Sequence[str]
+    classes: Sequence[str]
+
+
+def _judging(store: Store, settings: Settings, questions: list[Question]) -> list[Stage]:
     """Plan the stages of judges that cost something."""
     judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
+    if not any(isinstance(judge, LLMJudge) for judge in judges):
+        return []
+    count = CLASSES if settings.grade_classes == "all" else 1
+    strings = [f"a string of usual length, {i}" for i in range(max(2, round(settings.n * DISTINCT_SHARE)))]
+    expected = partial(ToJudge, strings=strings, classes=strings[:1] * count)
+    if store.meta("identity") is None:
+        todo = [expected(question) for question in questions]
+    else:
+        todo = [_to_judge(store, settings, judges, expected(question)) for question in questions]
     return [
-        _judge(name, judge, settings, questions)
+        _judge(name, judge, settings, todo)
         for name, judge in zip(("partition", "grade"), judges, strict=True)
         if isinstance(judge, LLMJudge)
     ]
+
+
+def _to_judge(store: Store, settings: Settings, judges: tuple[Judge, Judge], expected: ToJudge) -> ToJudge:
+    """Look up what judges have done of a question; only if all its responses are there is it known what they see."""
+    question, nothing = expected.question, ToJudge(expected.question, (), ())
+    read = partial(read_reply, settings.response_prompt)
+    responses, missing = read_responses(store.replies("respond", question.id), settings.n, read)
+    if missing:
+        return expected
+    answers = usable_answers(responses)
+    if not answers:
+        return nothing
+    try:
+        classes = at_once(partition(store, judges[0], question, responses))
+    except Undelivered:
+        return nothing
+    except (ParseError, Missing):
+        return expected._replace(strings=distinct(answers).strings)
+    ungraded: list[int] = []
+    at_once(grade(store, judges[1], question, classes, which=settings.grade_classes, missing=ungraded))
+    return nothing._replace(classes=[classes.representatives[label] for label in ungraded])
 
 
 def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
@@ -186,28 +254,26 @@ def choices_per_request(spelling: str) -> int:
     return SERVICES[service].max_choices if service in SERVICES else 1
 
 
-def _judge(name: str, judge: LLMJudge, settings: Settings, questions: list[Question]) -> Stage:
-    """Count the judge's real prompts with stand-ins for the answers that nobody has drawn yet."""
-    strings = [f"a string of usual length, {i}" for i in range(max(2, round(settings.n * DISTINCT_SHARE)))]
-    classes = CLASSES if settings.grade_classes == "all" else 1
+def _judge(name: str, judge: LLMJudge, settings: Settings, todo: Iterable[ToJudge]) -> Stage:
+    """Count the judge's real prompts; stand-ins are the answers that nobody has drawn yet."""
     calls = asked = answered = 0
 
     async def count(messages: tuple[Message, ...], **_: object) -> Any:  # noqa: ANN401 - labels or a verdict
         nonlocal calls, asked, answered
-        times = classes if name == "grade" else 1
-        calls, asked = calls + times, asked + times * prompt_tokens(messages)
+        calls, asked = calls + 1, asked + prompt_tokens(messages)
         if name == "grade":
-            answered += 10 * times
+            answered += 10
             return "correct"
         shown = len(json.loads(messages[-1].content)["answers"])
         answered += 3 * shown
         return [number % CLASSES for number in range(shown)]
 
-    for question in questions:
-        if name == "partition":
+    for question, strings, classes in todo:
+        if name == "partition" and strings:
             at_once(judge.partition(question, strings, count))
-        elif question.references:
-            at_once(judge.grade(question, strings[0], count))
+        elif name == "grade" and question.references:
+            for answer in classes:
+                at_once(judge.grade(question, answer, count))
     return _stage(settings, name, judge.model, (calls, asked, answered))
 
 
