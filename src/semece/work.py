@@ -42,8 +42,15 @@ if TYPE_CHECKING:
     from semece.store import StoredReply
 
 
-def check_identity(store: Store, identity: dict[str, Any]) -> None:
+def check_identity(store: Store, identity: dict[str, Any], *, instead: str = "write to another file with -o") -> None:
     """Fix the identity of a new run file; refuse another one on an old file.
+
+    Parameters
+    ----------
+    store, identity : Store, dict
+        The run file, and what it may not change.
+    instead : str
+        What a person can do who wants the other value.
 
     Raises
     ------
@@ -58,7 +65,7 @@ def check_identity(store: Store, identity: dict[str, Any]) -> None:
         if known.get(name) != value:
             raise StoreError(
                 f"{store.path} was made with {name} {_short(known.get(name))}, not {_short(value)}; give the same "
-                f"value, or write to another file with -o"
+                f"value, or {instead}"
             )
 
 
@@ -93,6 +100,7 @@ async def execute(
     dataset: Dataset | None = None,
     model: Model | None = None,
     progress: Progress | None = None,
+    budget: Budget | None = None,
 ) -> Outcome:
     """Do what is missing of a run: respond, partition, grade.
 
@@ -106,6 +114,8 @@ async def execute(
         Instead of those that `settings` spell.
     progress : callable, optional
         Called with (stage, steps done): ``('respond', 8)``; first with a negative number for the steps of a stage.
+    budget : Budget, optional
+        Caps that several runs share, with what was spent on them before; None: the caps of `settings`, for this run.
 
     Returns
     -------
@@ -144,7 +154,7 @@ async def execute(
             store.set_meta("dataset", settings.dataset)
             store.set_meta("options", settings.words())
             store.set_meta("view", _view(settings, [q.id for q in questions]))
-            work = Work(store, settings, questions, progress or _silent)
+            work = Work(store, settings, questions, progress or _silent, budget=budget)
             await work.collect()
             await work.respond(model)
             await work.judge(*judges)
@@ -200,6 +210,17 @@ def _silent(stage: str, steps: int) -> None:
     del stage, steps
 
 
+def _budget(store: Store, settings: Settings) -> Budget:
+    """Cap a run by its settings; what earlier invocations spent counts."""
+    spent = store.spent().values()
+    return Budget(
+        max_cost=settings.max_cost,
+        max_tokens=settings.max_total_tokens,
+        spent_cost=sum(cost or 0.0 for _, _, cost in spent),
+        spent_tokens=sum(asked + answered for asked, answered, _ in spent),
+    )
+
+
 def _view(settings: Settings, ids: list[str]) -> dict[str, Any]:
     partition_judge, grade_judge = settings.judges()
     return {
@@ -227,6 +248,8 @@ class Work:
         Called with (stage, steps done).
     read : callable, optional
         From a stored reply to a response; None: as the settings' prompt reads it.
+    budget : Budget, optional
+        Caps that several runs share; None: those of the settings.
     """
 
     def __init__(
@@ -236,17 +259,13 @@ class Work:
         questions: list[Question],
         progress: Progress,
         read: Callable[[StoredReply], Response] | None = None,
+        *,
+        budget: Budget | None = None,
     ) -> None:
         self.store, self.settings, self.questions, self.progress = store, settings, questions, progress
         self.asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
         self.read = read or partial(read_reply, self.asking.prompt)
-        spent = store.spent().values()
-        self.budget = Budget(
-            max_cost=settings.max_cost,
-            max_tokens=settings.max_total_tokens,
-            spent_cost=sum(cost or 0.0 for _, _, cost in spent),
-            spent_tokens=sum(asked + answered for asked, answered, _ in spent),
-        )
+        self.budget = budget or _budget(store, settings)
         self.missing = 0
 
     def caller(self, model: Model) -> Caller:
