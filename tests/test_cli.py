@@ -298,6 +298,8 @@ def test_the_configuration_file_says_what_the_command_line_does_not(semece):
         assert f"must be {wanted}" in one_sentence(semece("run", "--config", "f.toml")[2])
     Path("e.toml").write_text("[walk]\n")
     assert "got [walk]" in one_sentence(semece("run", "--config", "e.toml")[2])
+    Path("g.toml").write_text("run = 3\n")
+    assert "g.toml: run must be a table [run]; got 3" in one_sentence(semece("run", "--config", "g.toml")[2])
 
 
 def test_a_dry_run_asks_and_writes_nothing(semece):

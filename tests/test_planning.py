@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from semece.budget import Budget, Price, estimated_tokens, known_price
+from semece.budget import Budget, Price, estimated_tokens, known_price, read_prices
 from semece.calls import Patience
 from semece.datasets import Dataset, open_dataset
-from semece.errors import BudgetError, SemeceError
+from semece.errors import BudgetError, ParseError, SemeceError
 from semece.models import Decoding, Message, Request
 from semece.planning import check_judges, plan, plan_text
 from semece.settings import Settings
@@ -179,3 +179,12 @@ def test_what_is_planned_for_a_judge_of_stored_answers_is_what_it_is_asked(tmp_p
         asyncio.run(execute(judged, tmp_path / "a.db"))
         assert planned.calls == server.account.requests["POST /v1/chat/completions"]
         assert abs(planned.input_tokens / server.account.input_tokens - 1) < 0.15
+
+
+@pytest.mark.parametrize(
+    "value",
+    [3, {"input": 1}, {"input": -1, "output": 1}, {"input": "1", "output": 1}, {"input": float("nan"), "output": 1}],
+)
+def test_a_price_that_is_none_is_named_with_its_file(value):
+    with pytest.raises(ParseError, match=r"^c\.toml: \[prices\] 'x/y' must be \{ input = USD, output = USD \} per mil"):
+        read_prices({"x/y": value}, "c.toml")

@@ -7,9 +7,10 @@ of settled and reserved amounts never passes a cap.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 
-from semece.errors import BudgetError
+from semece.errors import BudgetError, ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,6 +34,39 @@ class Price:
     def of(self, usage: Usage) -> float:
         """USD for a usage."""
         return self.input * usage.input_tokens + self.output * usage.output_tokens
+
+
+def read_prices(table: Mapping[str, object], where: str) -> dict[str, Price]:
+    """Read the table ``[prices]`` of a file: by model, USD per million tokens.
+
+    Parameters
+    ----------
+    table : mapping
+        Spelling to ``{"input": USD, "output": USD}``.
+    where : str
+        The file, for the error.
+
+    Raises
+    ------
+    ParseError
+        A price is not spelled so, or negative.
+
+    Examples
+    --------
+    >>> read_prices({"openai-api/ours/m": {"input": 0.5, "output": 2}}, "run.toml")
+    {'openai-api/ours/m': Price(input=5e-07, output=2e-06)}
+    """
+    prices = {}
+    for name, value in table.items():
+        numbers = (
+            [value["input"], value["output"]] if isinstance(value, dict) and set(value) == {"input", "output"} else []
+        )
+        if not numbers or not all(type(number) in {int, float} and 0 <= number < inf for number in numbers):
+            raise ParseError(
+                f"{where}: [prices] {name!r} must be {{ input = USD, output = USD }} per million tokens; got {value}"
+            )
+        prices[name] = Price(numbers[0] / 1e6, numbers[1] / 1e6)
+    return prices
 
 
 def known_price(spelling: str, overrides: Mapping[str, Price] | None = None, *, batch: bool = False) -> Price | None:

@@ -229,7 +229,32 @@ def default_path(settings: Settings) -> Path:
     >>> str(default_path(Settings("openai/gpt-4o", "starter")))
     'runs/starter--openai-gpt-4o.db'
     """
-    named, _, path = settings.dataset.rpartition("=")
-    dataset = named or Path(path).stem
-    safe = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in f"{dataset}--{settings.model}")
-    return Path("runs") / f"{safe}.db"
+    return Path("runs") / file_name(dataset_name(settings.dataset), settings.model)
+
+
+def dataset_name(spelling: str) -> str:
+    """Name a dataset by its spelling.
+
+    Examples
+    --------
+    >>> dataset_name("simpleqa"), dataset_name("mine=data/questions.jsonl"), dataset_name("data/questions.jsonl")
+    ('simpleqa', 'mine', 'questions')
+    """
+    named, _, path = spelling.rpartition("=")
+    return named or Path(path).stem
+
+
+def file_name(dataset: str, model: str) -> str:
+    """Name a run file; other characters than letters, digits and ``._-`` become ``-``.
+
+    Examples
+    --------
+    >>> file_name("starter", "fake/?pmf=1")
+    'starter--fake--pmf-1.db'
+    """
+    return f"{safe_name(f'{dataset}--{model}')}.db"
+
+
+def safe_name(text: str) -> str:
+    """Replace what may not be part of a file's name everywhere."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "-" for c in text)

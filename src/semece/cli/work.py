@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from semece.budget import read_prices
 from semece.calls import Patience
 from semece.errors import BudgetError, ParseError, SemeceError
 from semece.settings import Settings, default_path
@@ -117,21 +118,11 @@ def read_config(path: Path | None) -> tuple[dict[str, Any], dict[str, Price]]:
         raise ParseError(f"{path} is not TOML: {error}") from None
     if unknown := set(tables) - {"run", "prices"}:
         raise ParseError(f"{path}: expected the tables [run] and [prices]; got [{min(unknown)}]")
+    for name in ("run", "prices"):
+        if not isinstance(tables.get(name, {}), dict):
+            raise ParseError(f"{path}: {name} must be a table [{name}]; got {tables[name]!r}")
     options = {name.replace("-", "_"): value for name, value in tables.get("run", {}).items()}
-    return options, {name: _price(path, name, value) for name, value in tables.get("prices", {}).items()}
-
-
-def _price(path: Path, name: str, value: object) -> Price:
-    """Read one price, USD per million tokens."""
-    from semece.budget import Price
-
-    if isinstance(value, dict) and set(value) == {"input", "output"}:
-        numbers = [value["input"], value["output"]]
-        if all(type(number) in {int, float} and number >= 0 for number in numbers):
-            return Price(numbers[0] / 1e6, numbers[1] / 1e6)
-    raise ParseError(
-        f"{path}: [prices] {name!r} must be {{ input = USD, output = USD }} per million tokens; got {value}"
-    )
+    return options, read_prices(tables.get("prices", {}), str(path))
 
 
 def merge(given: dict[str, Any], config: Mapping[str, Any], chosen: set[str]) -> dict[str, Any]:
