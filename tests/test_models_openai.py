@@ -263,7 +263,7 @@ def test_a_prompt_that_the_filter_stops_is_filtered_choices():
         got = call(server)
     assert [reply.status for reply in got.replies] == ["content_filter"] * 4
     assert json.loads(got.replies[0].raw) == {"error": "The prompt was filtered"}
-    assert got.usage is None
+    assert got.usage == Usage(0, 0), "a refused prompt is free"
 
 
 def test_a_prompt_beyond_the_context_is_choices_cut_short_that_cost_nothing_and_is_said_once():

@@ -291,7 +291,7 @@ class OpenAICompatible:
         said, n = self._clean(sentence(error)), body.get("n", 1)
         if codes(error) & FILTERED:
             raw = json.dumps({"error": said}, ensure_ascii=False)
-            return Call((Reply("", "content_filter", "content_filter", raw),) * n, events=tuple(events))
+            return Call((Reply("", "content_filter", "content_filter", raw),) * n, Usage(0, 0), events=tuple(events))
         if not is_too_long(" ".join([*codes(error), said]), max_tokens=body.get(self._tokens_name, 0)):
             return None
         call = too_long(self._spelling, said, n=n)
