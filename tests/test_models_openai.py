@@ -230,6 +230,26 @@ def test_the_most_tokens_are_sent_under_the_other_name_but_never_left_out(names)
         call(server)
 
 
+@pytest.mark.parametrize("names", [True, False])
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("temperature", "Invalid '{}': decimal above maximum value. Expected a value <= 2, but got 3 instead."),
+        ("reasoning_effort", "Unsupported value: '{}' does not support 'low'. Supported values are: 'none', 'high'."),
+        ("max_tokens", "Invalid {} value, the valid range of {} is [1, 512]"),
+    ],
+)
+def test_a_value_that_is_refused_ends_with_the_services_sentence_and_is_never_left_out(option, sentence, names):
+    decoding = Decoding(temperature=3.0, reasoning_effort="low")
+    with OpenAIServer(refuses={option: sentence.replace("{}", option)}, names=names) as server:
+        with pytest.raises(
+            ModelError, match=r"refused the request \(400\): .*(<= 2|'none', 'high'|\[1, 512\])"
+        ) as caught:
+            call(server, Request(ASK.messages, decoding))
+        assert server.account.requests.total() == 1
+    assert type(caught.value) is ModelError
+
+
 def test_where_two_are_refused_together_the_temperature_stays():
     with OpenAIServer(refuses={"top_p": "`temperature` and `{}` cannot both be specified"}, names=False) as server:
         call(server)
@@ -404,7 +424,7 @@ def test_a_body_that_is_not_what_its_encoding_says_is_broken():
     [
         (400, {"code": "invalid argument", "error": "Argument not supported on this model: reasoningEffort"}, "effort"),
         (422, {"detail": [{"loc": ["body", "temperature"], "msg": "Extra inputs are not permitted"}]}, "temperature"),
-        (422, {"object": "error", "message": {"detail": [{"loc": ["body", "top_p"]}]}}, "top_p"),
+        (422, {"message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "top_p"]}]}}, "top_p"),
         (400, {"error": {"message": "response_format.json_schema is not supported"}}, "response_format"),
         (400, {"object": "error", "message": "seed: not supported", "code": 400}, "seed"),
     ],
@@ -650,7 +670,8 @@ def test_a_key_that_comes_back_in_a_reply_is_not_kept(key):
     [
         ("'max_tokens' is not supported. Use 'max_completion_tokens' instead.", "max_tokens"),
         ("max_completion_tokens is unknown, max_tokens is meant", "max_completion_tokens"),
-        ("top_p and temperature", "top_p"),
+        ("top_p and temperature are not supported", "top_p"),
+        ("top_p and temperature", None),
         ("nothing of that kind", None),
     ],
 )

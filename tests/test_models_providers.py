@@ -306,16 +306,33 @@ def test_a_reasoning_effort_is_passed_on():
     ("sentence", "sent", "name"),
     [
         ("`temperature` and `top_p` cannot both be specified", ["top_p", "temperature"], "top_p"),
-        ("`temperature` may only be set to 1 when thinking is enabled", ["temperature", "thinking"], "temperature"),
+        ("`temperature` may only be set to 1 when thinking is enabled", ["temperature", "thinking"], None),
         ("Unknown name \"topP\" at 'generation_config'", ["top_p", "temperature"], "top_p"),
         ("Thinking level is not supported for this model", ["temperature", "thinking"], "thinking"),
         ("prompt is too long", ["top_p", "temperature"], None),
-        ("the stop_temperature field", ["temperature"], "temperature"),
-        ("max_tokens must be greater than thinking.budget_tokens", ["temperature"], None),
+        ("the stop_temperature field is unknown", ["temperature"], "temperature"),
+        ("max_tokens must be greater than thinking.budget_tokens", ["temperature", "thinking"], None),
     ],
 )
 def test_the_option_a_refusal_names_is_found_among_those_that_were_sent(sentence, sent, name):
     assert named_option(sentence, sent) == name
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "temperature: range: Input should be less than or equal to 1",
+        "it has a temperature value of 3 but the supported range is from 0 (inclusive) to 2.0001 (exclusive)",
+    ],
+)
+def test_a_value_that_is_refused_ends_with_the_services_sentence_and_is_never_left_out(spelling, sentence, monkeypatch):
+    with server_of(spelling) as server:
+        monkeypatch.setattr(server.handler, "refused", lambda self, params: sentence)
+        model, [error] = ask(spelling, server, Request(ASKED, Decoding(temperature=3.0, top_p=None)))
+        assert sum(server.account.requests.values()) == 1
+    assert type(error) is ModelError
+    assert sentence in str(error)
+    assert model.dropped.names == set()
 
 
 def test_a_missing_key_is_one_sentence(spelling, monkeypatch):

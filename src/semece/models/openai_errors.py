@@ -10,6 +10,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
+from semece.models.refusals import may_leave_out
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -75,7 +76,7 @@ def codes(error: Any) -> set[str]:  # noqa: ANN401 - an APIStatusError
 
 
 def named_option(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - an APIStatusError
-    """Find the option that a refusal names: by its ``param``, else by the option's name in the sentence.
+    """Find the option that a service does not take: by its ``param``, else by the option's name in the sentence.
 
     Parameters
     ----------
@@ -87,10 +88,14 @@ def named_option(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN4
     Returns
     -------
     str or None
-        One of `sent`; None if none of them is named.
+        One of `sent`; None if none of them is named, or only its value is refused.
     """
-    if codes(error) & _FIXED:
-        return None
+    named = None if codes(error) & _FIXED else _named(error, sent)
+    said = " ".join([*codes(error), sentence(error)])
+    return named if named is not None and may_leave_out(named, said) else None
+
+
+def _named(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - an APIStatusError
     param = str(details(error).get("param") or "").partition(".")[0]
     if param in sent:
         return param

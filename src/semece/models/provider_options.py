@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from semece.models.refusals import may_leave_out
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,7 +25,7 @@ _WORDS = {
 
 
 def named_option(sentence: str, sent: Sequence[str]) -> str | None:
-    """Find the option that a refusal names, among those that were sent.
+    """Find the option that a service does not take, among those that were sent.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def named_option(sentence: str, sent: Sequence[str]) -> str | None:
     Returns
     -------
     str or None
-        None if it names none.
+        None if it names none, or refuses only its value.
 
     Examples
     --------
@@ -44,7 +46,7 @@ def named_option(sentence: str, sent: Sequence[str]) -> str | None:
     """
     for name in sent:
         if re.search(rf"(?<![a-z]){_WORDS[name]}", sentence, re.IGNORECASE):
-            return name
+            return name if may_leave_out(name, sentence) else None
     return None
 
 
