@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import re
 import socket
 import sys
 import traceback
@@ -22,9 +24,11 @@ from semece.records import Question
 from semece.run import Run
 from semece.settings import Settings
 from semece.work import execute
+from tests.servers import anthropic_server, google_server
 from tests.servers.anthropic_server import AnthropicServer
 from tests.servers.google_server import GoogleServer
 
+SPELLINGS = {"anthropic": "anthropic/claude-haiku-4-5", "google": "google/gemini-2.5-flash"}
 SERVERS = {"anthropic/claude-haiku-4-5": AnthropicServer, "google/gemini-2.5-flash": GoogleServer}
 ASKED = (Message("system", "State a confidence."), Message("user", "Question: Capital of France?"))
 KEY = "sk-marker-0123456789abcdef"
@@ -114,6 +118,36 @@ def test_a_stopped_reply_is_delivered_with_its_status(spelling, fault, anthropic
         _, [call] = ask(spelling, server)
     assert call.replies[0].status == (anthropic if spelling.startswith("anthropic") else google)
     assert call.usage is not None
+
+
+@pytest.mark.parametrize(
+    ("spelling", "word", "status"),
+    [
+        ("anthropic/claude-haiku-4-5", "end_turn", "ok"),
+        ("anthropic/claude-haiku-4-5", "stop_sequence", "ok"),
+        ("anthropic/claude-haiku-4-5", "refusal", "refusal"),
+        ("anthropic/claude-haiku-4-5", "max_tokens", "truncated"),
+        ("anthropic/claude-haiku-4-5", "model_context_window_exceeded", "truncated"),
+        ("google/gemini-2.5-flash", "STOP", "ok"),
+        ("google/gemini-2.5-flash", "OTHER", "ok"),
+        ("google/gemini-2.5-flash", "MAX_TOKENS", "truncated"),
+        ("google/gemini-2.5-flash", "CONTINUATION", "truncated"),
+        ("google/gemini-2.5-flash", "SAFETY", "content_filter"),
+        ("google/gemini-2.5-flash", "RECITATION", "content_filter"),
+        ("google/gemini-2.5-flash", "LANGUAGE", "content_filter"),
+        ("google/gemini-2.5-flash", "BLOCKLIST", "content_filter"),
+        ("google/gemini-2.5-flash", "PROHIBITED_CONTENT", "content_filter"),
+        ("google/gemini-2.5-flash", "SPII", "content_filter"),
+    ],
+)
+def test_a_text_that_the_service_stopped_is_no_answer_whatever_its_word_for_it(spelling, word, status, monkeypatch):
+    stops = {"anthropic": anthropic_server, "google": google_server}[spelling.partition("/")[0]].STOPS
+    monkeypatch.setitem(stops, None, word)
+    with server_of(spelling, references={"Capital of France?": "Paris"}, pmf=(1.0,)) as server:
+        _, [call] = ask(spelling, server)
+    [reply] = call.replies
+    assert (reply.status, reply.finish_reason) == (status, word)
+    assert "Paris" in reply.text, "what came is kept"
 
 
 def test_a_late_answer_is_a_timeout_that_may_be_paid(spelling):
@@ -333,6 +367,31 @@ def test_a_value_that_is_refused_ends_with_the_services_sentence_and_is_never_le
     assert type(error) is ModelError
     assert sentence in str(error)
     assert model.dropped.names == set()
+
+
+@pytest.mark.parametrize("name", ["anthropic/claude-opus-5-5", "google/gemini-3-pro-preview"])
+def test_a_reasoning_effort_that_cannot_be_sent_is_one_sentence_and_sends_nothing(name):
+    with server_of(SPELLINGS[name.partition("/")[0]]) as server:
+        _, [error] = ask(name, server, Request(ASKED, Decoding(reasoning_effort="hi")))
+        assert not server.bodies
+    assert type(error) is ModelError
+    assert re.search(r"reasoning effort of .* must be one of minimal, low, .*; got 'hi'$", str(error))
+
+
+@pytest.mark.parametrize("key", ["sk-\u00e4nt-1234", "sk ant-1234", "sk-ant\x001234"])
+def test_a_key_that_no_header_can_carry_is_named_before_anything_is_sent(spelling, key, monkeypatch):
+    name = f"{spelling.partition('/')[0].upper()}_API_KEY"
+    monkeypatch.setattr(os, "environ", {**os.environ, name: key})
+    with pytest.raises(ModelError, match=f"the key in {name} holds a character that cannot be sent"):
+        open_provider(spelling)
+
+
+def test_blanks_that_pasting_left_around_a_key_are_not_sent(spelling, monkeypatch):
+    service = spelling.partition("/")[0]
+    monkeypatch.setenv(f"{service.upper()}_API_KEY", f" {KEY} \n")
+    with server_of(spelling) as server:
+        _, [call] = ask(spelling, server)
+    assert call.replies[0].status == "ok"
 
 
 def test_a_missing_key_is_one_sentence(spelling, monkeypatch):

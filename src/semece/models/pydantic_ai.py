@@ -10,9 +10,8 @@ import asyncio
 import json
 import os
 import time
-from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
 
 from semece.errors import ModelError, TransientError
 from semece.models import Call, Reply, Usage
@@ -20,6 +19,15 @@ from semece.models.contexts import is_too_long, too_long
 from semece.models.openai_compatible import is_loopback
 from semece.models.provider_errors import clear, explain, sentence_of
 from semece.models.provider_options import OPTIONS, Dropped, named_option
+from semece.models.provider_services import (
+    NO_KEY,
+    SERVICES,
+    anthropic_model,
+    client_of,
+    google_model,
+    kept_bodies,
+    key_of,
+)
 from semece.models.quiet import keep_out_of_logs, secrets_of
 
 if TYPE_CHECKING:
@@ -27,31 +35,6 @@ if TYPE_CHECKING:
 
     from semece.models import Decoding, Message, ReplyStatus, Request
 
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """What a service needs to be opened.
-
-    Parameters
-    ----------
-    keys : tuple of str
-        Environment variables that may hold its key; the first that is set counts.
-    title : str
-        Its name for people.
-    """
-
-    keys: tuple[str, ...]
-    title: str
-
-
-SERVICES: Mapping[str, Service] = {
-    "anthropic": Service(("ANTHROPIC_API_KEY",), "Anthropic"),
-    "google": Service(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "Google"),
-}
-"""Services that this adapter reaches."""
-
-NO_KEY = "none"
-"""What is sent to a server on this machine in the place of a key."""
 
 _FINISHED: Mapping[str, ReplyStatus] = {
     "refusal": "refusal",
@@ -70,8 +53,6 @@ _FINISHED: Mapping[str, ReplyStatus] = {
 
 UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
 """What the libraries raise for a body of another shape than the service's."""
-
-_body: ContextVar[list[str] | None] = ContextVar("body", default=None)
 
 
 def open_provider(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> ProviderModel:
@@ -93,78 +74,29 @@ def open_provider(spelling: str, *, base_url: str | None = None, timeout: float 
     Raises
     ------
     ModelError
-        No such service, no key (none is needed on this machine), or the extra is not installed.
+        No such service, no key that can be sent (none is needed on this machine), or the extra is not installed.
     """
-    service, _, name = spelling.partition("/")
-    if service not in SERVICES or not name:
+    word, _, name = spelling.partition("/")
+    service = SERVICES.get(word)
+    if service is None or not name:
         raise ModelError(f"a model is spelled anthropic/NAME or google/NAME; got {spelling!r}")
-    variable = {"anthropic": "ANTHROPIC_BASE_URL", "google": "GOOGLE_GEMINI_BASE_URL"}[service]
-    url = base_url or os.environ.get(variable)
+    url = base_url or os.environ.get(service.address)
     here = url is not None and is_loopback(url)
-    key = _key(service, here=here)
+    key = key_of(service, here=here)
     try:
-        client = _client(timeout, here=here)
+        client = client_of(timeout, here=here)
         model = (
-            _anthropic(name, key, url, timeout, client) if service == "anthropic" else _google(name, key, url, client)
+            anthropic_model(name, key, url, timeout, client)
+            if word == "anthropic"
+            else google_model(name, key, url, client)
         )
     except ImportError:
         raise ModelError(
-            f"{SERVICES[service].title} needs packages that are not installed: pip install 'semece[providers]'"
+            f"{service.title} needs packages that are not installed: pip install 'semece[providers]'"
         ) from None
     secrets = secrets_of(url or "", "" if key == NO_KEY else key)
     keep_out_of_logs(secrets)
     return ProviderModel(spelling, model, client, key=key, timeout=timeout, secrets=secrets)
-
-
-def _key(service: str, *, here: bool) -> str:
-    """Find the key; a server on this machine needs none."""
-    names = SERVICES[service].keys
-    for name in names:
-        if key := os.environ.get(name):
-            return key
-    if here:
-        return NO_KEY
-    raise ModelError(
-        f"{SERVICES[service].title} needs a key: set {' or '.join(names)} in the environment or in --env-file"
-    )
-
-
-def _client(timeout: float, *, here: bool) -> Any:  # noqa: ANN401 - httpx2 is there only with the extra
-    import httpx2
-
-    limits = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(timeout, connect=min(timeout, 30.0)),
-        limits=limits,
-        trust_env=not here,  # on this machine no proxy is asked
-        event_hooks={"response": [_keep_body]},
-    )
-
-
-async def _keep_body(response: Any) -> None:  # noqa: ANN401 - httpx2 is there only with the extra
-    """Keep the body as it came, for the call that is waiting for it."""
-    kept = _body.get()
-    if kept is not None:
-        await response.aread()
-        kept.append(response.text)
-
-
-def _anthropic(name: str, key: str, url: str | None, timeout: float, client: Any) -> Any:  # noqa: ANN401
-    from anthropic import AsyncAnthropic
-    from pydantic_ai.models.anthropic import AnthropicModel
-    from pydantic_ai.providers.anthropic import AnthropicProvider
-
-    sdk = AsyncAnthropic(api_key=key, base_url=url, http_client=client, timeout=timeout, max_retries=0)
-    return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=sdk))
-
-
-def _google(name: str, key: str, url: str | None, client: Any) -> Any:  # noqa: ANN401
-    from google.genai.types import HttpRetryOptions
-    from pydantic_ai.models.google import GoogleModel
-    from pydantic_ai.providers.google import GoogleProvider
-
-    once = HttpRetryOptions(attempts=1)
-    return GoogleModel(name, provider=GoogleProvider(api_key=key, base_url=url, http_client=client, retry_options=once))
 
 
 class ProviderModel:
@@ -252,14 +184,14 @@ class ProviderModel:
         from pydantic_ai.direct import model_request
 
         bodies: list[str] = []
-        token = _body.set(bodies)
+        token = kept_bodies.set(bodies)
         try:
             async with asyncio.timeout(self._timeout):
                 response = await model_request(
                     self.model, messages, model_settings=settings, model_request_parameters=parameters
                 )
         finally:
-            _body.reset(token)
+            kept_bodies.reset(token)
         return response, bodies[-1] if bodies else ""
 
     def prepared(self, request: Request) -> tuple[list[Any], Any, Any]:
@@ -289,7 +221,15 @@ class ProviderModel:
         return {name: value for name, value in wanted.items() if value is not None and name not in self.dropped.names}
 
     def _foresee(self, decoding: Decoding) -> None:
-        """Leave out what is known to be refused."""
+        """Leave out what is known to be refused; refuse what the library cannot translate."""
+        from pydantic_ai.settings import ThinkingEffort
+
+        efforts = get_args(ThinkingEffort)
+        if decoding.reasoning_effort not in {None, *efforts}:
+            raise ModelError(
+                f"the reasoning effort of {self.name} must be one of {', '.join(efforts)}; got "
+                f"{decoding.reasoning_effort!r}"
+            )
         profile = self.model.profile
         if profile.get("anthropic_disallows_sampling_settings"):
             for name in ("temperature", "top_p"):
