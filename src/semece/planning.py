@@ -84,11 +84,15 @@ class Plan:
         Tokens per response that were assumed.
     measured : bool
         Whether that is the median of stored replies.
+    missing, wanted : int
+        Responses that are missing, of how many.
     """
 
     stages: tuple[Stage, ...]
     answer_tokens: int
     measured: bool
+    missing: int
+    wanted: int
 
 
 def plan(
@@ -120,8 +124,10 @@ def plan(
     with Store(path) if exists else Store(":memory:", write=True) as store:
         stored = _stored_tokens(store, chosen)
         tokens = expected_tokens or stored or min(ANSWER_TOKENS, settings.decoding.max_tokens)
-        stages = (_respond(store, settings, chosen, tokens), *_judging(store, settings, chosen))
-    return Plan(stages, tokens, stored is not None and expected_tokens is None)
+        missing = _missing(store, settings, chosen)
+        stages = (_respond(settings, chosen, missing, tokens), *_judging(store, settings, chosen))
+    measured = stored is not None and expected_tokens is None
+    return Plan(stages, tokens, measured, sum(missing), settings.n * len(chosen))
 
 
 def check_judges(settings: Settings) -> None:
@@ -223,17 +229,20 @@ def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
     return round(median(map(estimated_tokens, texts))) if texts else None
 
 
-def _respond(store: Store, settings: Settings, questions: list[Question], tokens: int) -> Stage:
+def _missing(store: Store, settings: Settings, questions: list[Question]) -> list[int]:
+    """Count the responses that each question lacks."""
+    if store.meta("identity") is None:
+        return [settings.n] * len(questions)
     asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
-    size, fresh = choices_per_request(settings.model), store.meta("identity") is None
-    calls = asked = answers = 0
-    for question in questions:
-        missing = settings.n if fresh else sum(map(len, missing_slots(store, asking, question, settings.n)))
-        requests = -(-missing // size)
-        calls += requests
-        asked += requests * prompt_tokens(asking.prompt.messages(question))
-        answers += missing
-    return _stage(settings, "respond", settings.model, (calls, asked, answers * tokens))
+    return [sum(map(len, missing_slots(store, asking, question, settings.n))) for question in questions]
+
+
+def _respond(settings: Settings, questions: list[Question], missing: list[int], tokens: int) -> Stage:
+    """Plan the responses that questions lack."""
+    size, prompt = choices_per_request(settings.model), settings.response_prompt
+    requests = [-(-count // size) for count in missing]
+    asked = sum(calls * prompt_tokens(prompt.messages(q)) for q, calls in zip(questions, requests, strict=True))
+    return _stage(settings, "respond", settings.model, (sum(requests), asked, sum(missing) * tokens))
 
 
 def choices_per_request(spelling: str) -> int:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
+    from semece.bins import Closed
     from semece.diagnostics import Pool
-    from semece.run import Run
+    from semece.run import QuestionView, Run
 
 POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
@@ -68,17 +69,21 @@ def groups(runs: Sequence[Run]) -> Iterator[Group]:
 
 def group_of(model: str, runs: Sequence[Run]) -> Group:
     """Pool runs of one dataset under a name."""
-    from semece.run import pool_of
-
     first = runs[0]
     for other in runs[1:]:
         if other.n != first.n:
             sizes = f"{first.n} in {first.path} and {other.n} in {other.path}"
             raise SemeceError(f"runs of one dataset must have as many responses per question; got {sizes}")
-    views = [view for run in runs for view in run.question_views()]
+    return group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
+
+
+def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> Group:
+    """Pool questions, of one run or several, under the names of a dataset and a model."""
+    from semece.run import pool_of
+
     found = pool_of(views)
     ids = np.array([view.question.id for view in views])[found.question]
-    return Group(first.dataset, model, first.n, found, ids)
+    return Group(dataset, model, n, found, ids)
 
 
 def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
@@ -108,16 +113,27 @@ def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
 
     if name not in TABLES:
         raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}")
-    parts = []
-    for group in groups(runs):
-        part = TABLES[name](group)
-        names = [pl.lit(text).alias(column) for column, text in (("dataset", group.dataset), ("model", group.model))]
-        parts.append(part.select(*names, *part.columns))
-    return pl.concat(parts, how="vertical_relaxed")
+    return pl.concat([named(group, TABLES[name](group)) for group in groups(runs)], how="vertical_relaxed")
 
 
-def calibration_rows(group: Group) -> pl.DataFrame:
-    """Give the row of the paper's Table 1: N, accuracy, and the ECE of each confidence, pooled pairing."""
+def named(group: Group, part: pl.DataFrame) -> pl.DataFrame:
+    """Put the names of a group before its rows."""
+    import polars as pl
+
+    names = [pl.lit(text).alias(column) for column, text in (("dataset", group.dataset), ("model", group.model))]
+    return part.select(*names, *part.columns)
+
+
+def calibration_rows(group: Group, *, n_bins: int = 10, closed: Closed = "left") -> pl.DataFrame:
+    """Give the row of the paper's Table 1: N, accuracy, and the ECE of each confidence, pooled pairing.
+
+    Parameters
+    ----------
+    group : Group
+        Whose.
+    n_bins, closed
+        As in :func:`semece.calibration.ece`.
+    """
     from semece.inference import accuracy_interval, ece_interval
 
     pool = group.pool
@@ -126,7 +142,8 @@ def calibration_rows(group: Group) -> pl.DataFrame:
     for name, values in (("ver", pool.verbalized), ("sem1", pool.sem1), ("sem2", pool.sem2)):
         c, a, ids = known(values, pool.correct, group.ids)
         row |= {f"{name}_questions": c.size} if name == "ver" else {}
-        row |= triple(f"{name}_ece", ece_interval(c, a, ids=repeated(ids)) if c.size else NONE)
+        found = ece_interval(c, a, n_bins=n_bins, closed=closed, ids=repeated(ids)) if c.size else NONE
+        row |= triple(f"{name}_ece", found)
     return _row(row)
 
 
