@@ -1,5 +1,8 @@
-"""Questions of files: references in one cell, ids."""
+"""Questions of files: references in one cell, ids, and values that no run file can hold."""
 
+import asyncio
+import csv
+import datetime as dt
 import json
 
 import polars as pl
@@ -9,6 +12,8 @@ from semece.datasets import open_dataset
 from semece.datasets.files import question_from, read_questions
 from semece.errors import ParseError
 from semece.formats.samples import read_samples
+from semece.settings import Settings
+from semece.work import execute
 
 CELLS = [
     ("Paris", ("Paris",)),
@@ -82,4 +87,55 @@ def test_blanks_around_an_id_are_no_part_of_it(form, tmp_path):
 def test_ids_that_differ_only_in_blanks_around_them_are_the_same_id(tmp_path):
     path = write(tmp_path / "a.csv", [{"id": "q1", "question": "Q?"}, {"id": " q1 ", "question": "R?"}])
     with pytest.raises(ParseError, match="ids must be unique; 'q1' is the id of rows 1 and 2"):
+        read_questions(path)
+
+
+UNUSUAL = {
+    "nan.jsonl": (b'{"question": "Q?", "answer": "a", "level": NaN}', {"level": "nan"}),
+    "deep.jsonl": (b'{"question": "Q?", "answer": "a", "level": {"a": [Infinity]}}', {"level": "{'a': [inf]}"}),
+    "surrogate.jsonl": (
+        b'{"question": "Q?", "answer": "a", "\\udc00": "x\\ud800y"}',
+        {"\\udc00": "x\\ud800y"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_an_unused_column_of_any_kind_ends_no_run(name, tmp_path):
+    content, metadata = UNUSUAL[name]
+    (tmp_path / name).write_bytes(content)
+    (question,) = read_questions(tmp_path / name)
+    assert question.metadata == metadata
+    run_on(tmp_path / name, tmp_path / "a.db")
+
+
+def test_a_date_in_a_table_is_kept_as_text(tmp_path):
+    path = write(tmp_path / "a.parquet", [{"question": "Q?", "answer": "a", "day": dt.date(2026, 1, 2), "k": 3}])
+    (question,) = read_questions(path)
+    assert question.metadata == {"day": "2026-01-02", "k": 3}
+    run_on(path, tmp_path / "a.db")
+
+
+def run_on(dataset, path):
+    asyncio.run(execute(Settings("fake/?pmf=1", str(dataset), n=2), path))
+
+
+def test_json_that_is_nested_too_deeply_is_named_with_its_line(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"question": "Q?"}\n{"question": "Q?", "x": ' + "[" * 100_000)
+    with pytest.raises(ParseError, match=r"a\.jsonl, line 2: expected a JSON object; it is nested too deeply"):
+        read_questions(path)
+
+
+def test_a_cell_with_a_list_that_is_nested_too_deeply_is_named_with_its_line(tmp_path):
+    path = write(tmp_path / "a.parquet", [{"question": "Q?", "references": '["a", ' + "[" * 100_000}])
+    with pytest.raises(ParseError, match=r"a\.parquet, line 1: references must be .*; got .{,80}\.\.\.$"):
+        read_questions(path)
+
+
+def test_a_cell_that_is_too_long_for_a_table_is_named_with_its_line(tmp_path):
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["question", "answer"], ["Q?", "a"], ["Q?", "x" * (1 << 24) + "y"]])
+    with pytest.raises(ParseError, match=r"a\.csv, line 3: expected a table that can be read; field larger than"):
         read_questions(path)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def encodable(text: str) -> str:
@@ -37,3 +41,24 @@ def digest(value: object) -> bytes:
     '49a64717'
     """
     return hashlib.sha256(canonical(value).encode("utf-8", "surrogatepass")).digest()
+
+
+def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep what JSON in a UTF-8 file can hold, and the rest as text: dates, NaN, lone surrogates.
+
+    Examples
+    --------
+    >>> plain({"a": 1, "b": float("nan")})
+    {'a': 1, 'b': 'nan'}
+    """
+    return {
+        encodable(str(name)): value if _is_json(value) else encodable(str(value)) for name, value in metadata.items()
+    }
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True

@@ -12,7 +12,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import encodable
+from semece.canonical import encodable, plain
 from semece.errors import ParseError
 from semece.records import Question
 
@@ -96,6 +96,8 @@ def _jsonl(path: Path) -> Iterator[Row]:
                 row = json.loads(line)
             except ValueError as error:
                 raise ParseError(f"{path}, line {number}: expected a JSON object; {error}") from None
+            except RecursionError:
+                raise ParseError(f"{path}, line {number}: expected a JSON object; it is nested too deeply") from None
             if not isinstance(row, dict):
                 raise ParseError(f"{path}, line {number}: expected a JSON object; got {type(row).__name__}")
             yield number, row
@@ -105,10 +107,13 @@ def _csv(path: Path) -> Iterator[Row]:
     csv.field_size_limit(1 << 24)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         rows = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
-        for row in rows:
-            if None in row or None in row.values():
-                raise ParseError(f"{path}, line {rows.line_num}: expected {len(rows.fieldnames or ())} columns")
-            yield rows.line_num, row
+        try:
+            for row in rows:
+                if None in row or None in row.values():
+                    raise ParseError(f"{path}, line {rows.line_num}: expected {len(rows.fieldnames or ())} columns")
+                yield rows.line_num, row
+        except csv.Error as error:
+            raise ParseError(f"{path}, line {rows.line_num + 1}: expected a table that can be read; {error}") from None
 
 
 def _parquet(path: Path) -> Iterator[Row]:
@@ -139,13 +144,28 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
         raise ParseError(f"{where}: expected a field 'question'; got {', '.join(sorted(row)) or 'nothing'}")
     text = row[name]
     if not isinstance(text, str) or not text.strip():
-        raise ParseError(f"{where}: {name} must be non-empty text; got {text!r}")
+        raise ParseError(f"{where}: {name} must be non-empty text; got {shown(text)}")
     source = next((name for name in REFERENCE_NAMES if row.get(name) is not None), None)
     references = () if source is None else _references(row[source], f"{where}: {source}")
     identity = row.get("id")
     rest = {k: v for k, v in row.items() if k not in {name, source, "id"}}
-    clean = tuple(encodable(reference) for reference in references)
-    return Question("" if identity is None else encodable(str(identity).strip()), encodable(text), clean, rest)
+    return storable(Question("" if identity is None else str(identity).strip(), text, references, rest))
+
+
+def storable(question: Question) -> Question:
+    r"""Make a question that a run file can hold: lone surrogates escaped, metadata of other kinds as text.
+
+    Examples
+    --------
+    >>> storable(Question("1", "a\ud800b?", metadata={"level": float("nan")}))
+    Question(id='1', text='a\\ud800b?', references=(), metadata={'level': 'nan'})
+    """
+    return Question(
+        encodable(question.id),
+        encodable(question.text),
+        tuple(map(encodable, question.references)),
+        plain(question.metadata),
+    )
 
 
 def _references(value: object, where: str) -> tuple[str, ...]:
@@ -155,17 +175,29 @@ def _references(value: object, where: str) -> tuple[str, ...]:
         value = [value]
     rule = 'must be a text or a JSON list of texts such as ["Paris", "City of Light"]'
     if not isinstance(value, list):
-        raise ParseError(f"{where} {rule}; got {value!r}")
+        raise ParseError(f"{where} {rule}; got {shown(value)}")
     for i, item in enumerate(value):
         if isinstance(item, bool) or not isinstance(item, str | int | float):
-            raise ParseError(f"{where} {rule}; got {item!r} at index {i}")
+            raise ParseError(f"{where} {rule}; got {shown(item)} at index {i}")
     return tuple(map(str, value))
+
+
+def shown(value: object, most: int = 80) -> str:
+    """Show a value in an error, however long it is.
+
+    Examples
+    --------
+    >>> shown("Paris"), shown(list(range(100)), 12)
+    ("'Paris'", '[0, 1, 2,...')
+    """
+    text = repr(value)
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _listed(cell: str) -> list[object] | str:
     """Read a cell that begins like a list of texts; give it back if it is none."""
     try:
         items = json.loads(cell)
-    except ValueError:
+    except (ValueError, RecursionError):
         return cell
     return items if all(isinstance(item, str) for item in items) else cell
