@@ -1,21 +1,25 @@
 """What calls cost: prices, what was spent, and caps that hold under concurrency.
 
 A call reserves the most it can cost before it is sent and settles what it did cost when it is back, so that the sum
-of settled and reserved amounts never passes a cap.
+of settled and reserved amounts never passes a cap. A call for which there is no room waits for those under way: they
+seldom cost what they reserved.
 """
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING
 
+from semece.canonical import canonical
 from semece.errors import BudgetError, ParseError
+from semece.models import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from semece.models import Message, Request, Usage
+    from semece.models import Message, Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,22 @@ def prompt_tokens(messages: tuple[Message, ...]) -> int:
     return sum(estimated_tokens(message.content) + 4 for message in messages)
 
 
+def most_tokens(request: Request) -> Usage:
+    """Bound the tokens of a request: a token per byte of its prompt and schema, and the most of every choice.
+
+    Examples
+    --------
+    >>> from semece.models import Decoding, Message, Request
+    >>> most_tokens(Request((Message("user", "Capital of France?"),), Decoding(max_tokens=100), n=8))
+    Usage(input_tokens=26, output_tokens=800)
+    """
+    texts = [message.content for message in request.messages]
+    if request.decoding.schema is not None:
+        texts.append(canonical(dict(request.decoding.schema)))
+    asked = sum(len(text.encode("utf-8", "replace")) + 8 for text in texts)
+    return Usage(asked, request.n * request.decoding.max_tokens)
+
+
 class Budget:
     """Hard caps on money and tokens.
 
@@ -154,9 +174,9 @@ class Budget:
 
     Examples
     --------
-    >>> budget = Budget(max_tokens=100)
-    >>> budget.cost is None
-    True
+    >>> budget = Budget(max_tokens=100, spent_tokens=40)
+    >>> budget.tokens
+    40
     """
 
     def __init__(
@@ -173,6 +193,8 @@ class Budget:
         self._tokens = spent_tokens
         self._reserved_cost = 0.0
         self._reserved_tokens = 0
+        self._calls = 0
+        self._landed = asyncio.Event()
 
     @property
     def cost(self) -> float | None:
@@ -192,9 +214,9 @@ class Budget:
         BudgetError
             It could pass a cap.
         """
-        asked, answered = prompt_tokens(request.messages), request.n * request.decoding.max_tokens
-        tokens = asked + answered
-        cost = 0.0 if price is None else price.input * asked + price.output * answered
+        most = most_tokens(request)
+        tokens = most.input_tokens + most.output_tokens
+        cost = 0.0 if price is None else price.of(most)
         if self.max_tokens is not None and self._tokens + self._reserved_tokens + tokens > self.max_tokens:
             raise BudgetError(
                 f"the cap of {self.max_tokens:,} tokens is reached: {self._tokens:,} are spent and the next call may "
@@ -205,8 +227,7 @@ class Budget:
                 f"the cap of ${self.max_cost:g} is reached: ${self._cost:.4f} are spent and the next call may cost "
                 f"${cost:.4f}"
             )
-        self._reserved_cost += cost
-        self._reserved_tokens += tokens
+        self.hold((cost, tokens))
         return cost, tokens
 
     def hold(self, reserved: tuple[float, int]) -> None:
@@ -220,3 +241,29 @@ class Budget:
         self._reserved_tokens -= reserved[1]
         self._cost += reserved[0] if cost is None else cost
         self._tokens += reserved[1] if tokens is None else tokens
+
+    async def admit(self, request: Request, price: Price | None) -> tuple[float, int]:
+        """Reserve for a call that is sent now; :meth:`land` must follow. Waits while calls under way may leave room.
+
+        Raises
+        ------
+        BudgetError
+            It could pass a cap although no call is under way.
+        """
+        while True:
+            try:
+                reserved = self.reserve(request, price)
+            except BudgetError:
+                if not self._calls:
+                    raise
+                await self._landed.wait()
+            else:
+                self._calls += 1
+                return reserved
+
+    def land(self, reserved: tuple[float, int], cost: float | None, tokens: int | None) -> None:
+        """Settle a call that was admitted, and wake those that wait for room."""
+        self.settle(reserved, cost, tokens)
+        self._calls -= 1
+        landed, self._landed = self._landed, asyncio.Event()
+        landed.set()

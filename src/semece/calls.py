@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from semece.budget import Budget, Price
-from semece.canonical import canonical
+from semece.deliveries import delivered_rows, failed_row
 from semece.errors import BudgetError, ModelError, TransientError
 from semece.models import Request
-from semece.store import StoredReply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from semece.models import Call, Model
-    from semece.store import Store
+    from semece.store import Store, StoredReply
 
 
 UNREACHED = 4
@@ -97,17 +97,18 @@ class Pace:
         self._changed = asyncio.Condition()
 
     async def __aenter__(self) -> None:
-        loop = asyncio.get_running_loop()
         async with self._changed:
             await self._changed.wait_for(lambda: self._running < self.limit)
             self._running += 1
-        while (pause := self._quiet_until - loop.time()) > 0:  # noqa: ASYNC110 - the deadline may move meanwhile
-            await asyncio.sleep(pause)
 
     async def __aexit__(self, *_: object) -> None:
         self._running -= 1
         async with self._changed:
             self._changed.notify_all()
+
+    def pause(self) -> float:
+        """Seconds for which the provider asked to send nothing; not above 0 if it did not, or they are over."""
+        return self._quiet_until - asyncio.get_running_loop().time()
 
     def delivered(self) -> None:
         """Count a success."""
@@ -132,6 +133,24 @@ class Pace:
         return fell
 
 
+class Stop:
+    """Whether and why asking has become useless: shared by all callers of an invocation."""
+
+    def __init__(self) -> None:
+        self.reason: Exception | None = None
+        self._event = asyncio.Event()
+
+    def because(self, error: Exception) -> None:
+        """Stop; the first reason stands."""
+        self.reason = self.reason or error
+        self._event.set()
+
+    async def rest(self, seconds: float) -> None:
+        """Sleep, but not beyond the stop."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), seconds)
+
+
 class Asker(Protocol):
     """Who fills a judge's slots: a :class:`Caller`, or one that only notes what would be asked."""
 
@@ -153,6 +172,8 @@ class Caller:
         Where every reply rests before it is used.
     pace, patience, budget, price : Pace, Patience, Budget, Price
         How to ask.
+    stop : Stop or None
+        What ends it together with others.
     """
 
     def __init__(
@@ -164,6 +185,7 @@ class Caller:
         patience: Patience | None = None,
         budget: Budget | None = None,
         price: Price | None = None,
+        stop: Stop | None = None,
     ) -> None:
         self.model = model
         self.store = store
@@ -171,7 +193,7 @@ class Caller:
         self.patience = patience or Patience()
         self.budget = budget or Budget()
         self.price = price
-        self.stopped: Exception | None = None
+        self.stop = stop or Stop()
         self._reached = False
         self._unreached = 0
         self._commit: asyncio.Future[None] | None = None
@@ -202,7 +224,7 @@ class Caller:
         """
         done: list[StoredReply] = []
         failures = 0
-        while len(done) < len(slots) and failures < self.patience.attempts and self.stopped is None:
+        while len(done) < len(slots) and failures < self.patience.attempts and self.stop.reason is None:
             wanted = slots[len(done) :][: self.model.max_choices]
             seed = None if request.seed is None else request.seed + len(done)
             rows = await self._attempt(
@@ -211,7 +233,7 @@ class Caller:
             if isinstance(rows, TransientError):
                 failures += 1
                 if failures < self.patience.attempts:
-                    await asyncio.sleep(self.patience.wait(failures, rows.retry_after))
+                    await self.stop.rest(self.patience.wait(failures, rows.retry_after))
             else:
                 done.extend(rows)
                 failures = 0
@@ -220,33 +242,14 @@ class Caller:
     async def _attempt(
         self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None
     ) -> list[StoredReply] | TransientError:
+        """Send one call; what it delivered is committed. Nothing is sent, and nothing delivered, after a stop."""
         async with self.pace:
-            if self.stopped is not None:
+            reserved = await self._admitted(request)
+            if reserved is None:
                 return []
-            try:
-                reserved = self.budget.reserve(request, self.price)
-            except BudgetError as error:
-                self.stopped = error
-                raise
-            settled: tuple[float | None, int | None] = (None, None)
-            try:
-                call = await self.model(request)
-                settled = self._bill(call)
-            except TransientError as error:
-                if not error.maybe_paid:
-                    settled = (0.0, 0)
-                self._note_failure(error, slots[0])
-                if self._reaches_nobody(error):
-                    sentence = f"{error}; nothing has answered yet: is the address right, is there a network?"
-                    self.stopped = ModelError(sentence)
-                    raise self.stopped from None
-                return error
-            except ModelError as error:
-                settled = (0.0, 0)
-                self.stopped = error
-                raise
-            finally:
-                self.budget.settle(reserved, *settled)
+            call = await self._sent(request, reserved, slots[0])
+            if isinstance(call, TransientError):
+                return call
             self._reached = True
             self.pace.delivered()
             for event in call.events:
@@ -254,6 +257,45 @@ class Caller:
             rows = self._rows(call, slots, judge_text)
             await self._committed(rows)
             return rows
+
+    async def _admitted(self, request: Request) -> tuple[float, int] | None:
+        """Wait until the provider's pause is over and the caps have room; None after a stop."""
+        while self.stop.reason is None and (pause := self.pace.pause()) > 0:
+            await self.stop.rest(pause)
+        try:
+            reserved = await self.budget.admit(request, self.price)
+        except BudgetError as error:
+            self.stop.because(error)
+            raise
+        if self.stop.reason is None:
+            return reserved
+        self.budget.land(reserved, 0.0, 0)
+        return None
+
+    async def _sent(self, request: Request, reserved: tuple[float, int], slot: Slot) -> Call | TransientError:
+        """Send a call, settle it, and note its failure."""
+        settled: tuple[float | None, int | None] = (None, None)
+        try:
+            call = await self.model(request)
+            settled = self._bill(call)
+            if not call.replies:
+                raise TransientError(f"{self.model.name} gave no choice", status="broken_body", maybe_paid=True)
+            return call
+        except TransientError as error:
+            if not error.maybe_paid:
+                settled = (0.0, 0)
+            self._note_failure(error, slot, request.n)
+            if self._reaches_nobody(error):
+                nobody = ModelError(f"{error}; nothing has answered yet: is the address right, is there a network?")
+                self.stop.because(nobody)
+                raise nobody from None
+            return error
+        except ModelError as error:
+            settled = (0.0, 0)
+            self.stop.because(error)
+            raise
+        finally:
+            self.budget.land(reserved, *settled)
 
     def _bill(self, call: Call) -> tuple[float | None, int | None]:
         if call.usage is None:
@@ -268,10 +310,10 @@ class Caller:
         self._reached = self._reached or not nobody
         return self._unreached >= UNREACHED and not self._reached
 
-    def _note_failure(self, error: TransientError, slot: Slot) -> None:
+    def _note_failure(self, error: TransientError, slot: Slot, choices: int) -> None:
         if error.status == "rate_limited" and self.pace.refused(error.retry_after):
             self.store.add_event("pace", f"rate limited: at most {self.pace.limit} calls at once")
-        self.store.append([failed_row(error, slot)])
+        self.store.append([failed_row(error, slot, choices=choices)])
 
     def _rows(self, call: Call, slots: Sequence[Slot], judge_text: Callable[[str], str] | None) -> list[StoredReply]:
         return delivered_rows(call, slots, uuid.uuid4().hex[:16], self._bill(call)[0], judge_text)
@@ -293,73 +335,9 @@ class Caller:
             self.store.flush()
             future.set_result(None)
         except Exception as error:
-            self.stopped = error
+            self.stop.because(error)
             future.set_exception(error)
             future.exception()
-
-
-def delivered_rows(
-    call: Call,
-    slots: Sequence[Slot],
-    name: str,
-    cost: float | None,
-    judge_text: Callable[[str], str] | None = None,
-) -> list[StoredReply]:
-    """Make the rows of what a call delivered, one per choice; usage and cost stand on the first.
-
-    Parameters
-    ----------
-    call : Call
-        What came back.
-    slots : sequence of Slot
-        Where the choices belong, in order; there may be more slots than choices.
-    name : str
-        The call's id.
-    cost : float or None
-        USD of the whole call.
-    judge_text : callable or None
-        Status of a delivered text; None accepts every text.
-    """
-    rows = []
-    for place, (reply, slot) in enumerate(zip(call.replies, slots, strict=False)):
-        first = place == 0 and call.usage is not None
-        status = judge_text(reply.text) if judge_text and reply.status == "ok" else reply.status
-        rows.append(
-            StoredReply(
-                slot.key,
-                slot.stage,
-                slot.question_id,
-                slot.index,
-                status,
-                reply.text,
-                reply.raw,
-                slot.judge,
-                slot.request,
-                reply.finish_reason,
-                name,
-                call.usage.input_tokens if call.usage and first else None,
-                call.usage.output_tokens if call.usage and first else None,
-                cost if first else None,
-                call.latency,
-                call.request_id if place == 0 else None,
-            )
-        )
-    return rows
-
-
-def failed_row(error: TransientError, slot: Slot, name: str | None = None) -> StoredReply:
-    """Make the row of a call that delivered nothing."""
-    return StoredReply(
-        slot.key,
-        slot.stage,
-        slot.question_id,
-        slot.index,
-        error.status,
-        raw=canonical({"error": str(error), "maybe_paid": error.maybe_paid}),
-        judge=slot.judge,
-        request=slot.request,
-        call=name,
-    )
 
 
 async def in_parallel(jobs: Iterable[Callable[[], Awaitable[None]]], width: int) -> None:

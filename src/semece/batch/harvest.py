@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semece.batch.ledger import custom_id
-from semece.calls import delivered_rows, failed_row
+from semece.deliveries import delivered_rows, failed_row
 from semece.errors import ModelError, TransientError
 from semece.models.batch import BatchFailedError, LineResult
 
