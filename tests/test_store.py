@@ -96,11 +96,20 @@ def test_a_request_is_stored_once(store):
     assert store.request(store.add_request({"a": 2, "b": 1})) == {"a": 2, "b": 1}
 
 
+def test_events_go_to_the_file_and_to_the_log(store, caplog):
+    caplog.set_level("INFO", "semece")
+    store.add_event("pace", "rate limited: at most 16 calls at once")
+    assert store.events() == [("pace", "rate limited: at most 16 calls at once")]
+    assert [(r.name, r.levelname, r.getMessage()) for r in caplog.records] == [
+        ("semece", "INFO", "pace: rate limited: at most 16 calls at once")
+    ]
+
+
 def test_a_closed_run_is_one_plain_file(tmp_path):
     with Store(tmp_path / "run.db", write=True) as store:
         store.append([reply(0, text="x")])
         store.set_meta("a", 1)
-        assert store.journal_mode == "wal"
+        assert (tmp_path / "run.db-wal").exists()
     assert {path.name for path in tmp_path.iterdir()} <= {"run.db", "run.db.lock"}
     assert Path(tmp_path / "run.db").read_bytes()[18] == 1  # the rollback-journal format, not WAL
     with Store(tmp_path / "run.db") as store:
@@ -160,7 +169,7 @@ def empty(path):
     [
         (foreign_text, "is not a semece run file"),
         (foreign_database, "of another program"),
-        (newer, "has format 2"),
+        (newer, f"has format {FORMAT_VERSION + 1}"),
         (empty, "is not a semece run file"),
     ],
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sqlite3
 import time
@@ -18,33 +19,21 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.canonical import canonical, digest, encodable
 from semece.errors import StoreError
 from semece.records import Question
+from semece.runfile import FINAL, FORMAT_VERSION, connect, explain, explained, format_of, journal_mode
+from semece.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-FORMAT_VERSION = 1
-APPLICATION_ID = 0x53454D45
-FINAL = frozenset({"content_filter", "truncated", "refusal"})
+__all__ = ["DELIVERED", "FINAL", "FORMAT_VERSION", "TRANSIENT", "Store", "StoredReply"]
+
 TRANSIENT = frozenset({"rate_limited", "timeout", "connection", "server", "broken_body", "unparseable"})
 DELIVERED = frozenset({"ok"}) | FINAL
 
-_SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE questions (
-  id TEXT PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, refs TEXT NOT NULL, metadata TEXT NOT NULL);
-CREATE TABLE requests (hash BLOB PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE replies (
-  id INTEGER PRIMARY KEY, key BLOB NOT NULL, stage TEXT NOT NULL, question_id TEXT NOT NULL, position INTEGER NOT NULL,
-  judge TEXT, request BLOB, text TEXT NOT NULL, raw TEXT NOT NULL, finish_reason TEXT, status TEXT NOT NULL,
-  superseded INTEGER NOT NULL DEFAULT 0, call TEXT, input_tokens INTEGER, output_tokens INTEGER, cost REAL,
-  latency REAL, provider_id TEXT, time REAL NOT NULL);
-CREATE UNIQUE INDEX delivered ON replies (key)
-  WHERE superseded = 0 AND status IN ('ok', 'content_filter', 'truncated', 'refusal');
-CREATE INDEX place ON replies (stage, question_id, position);
-CREATE TABLE batches (
-  id TEXT PRIMARY KEY, status TEXT NOT NULL, provider_id TEXT, body TEXT NOT NULL, time REAL NOT NULL);
-CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, class TEXT NOT NULL, text TEXT NOT NULL);
-"""
+MOST_QUEUED = 500
+"""Requests in memory before they are committed without their replies."""
+
+_log = logging.getLogger("semece")
 _COLUMNS = (
     "key, stage, question_id, position, judge, request, text, raw, finish_reason, status, call, "
     "input_tokens, output_tokens, cost, latency, provider_id, time"
@@ -125,14 +114,17 @@ class Store:
         self.write = write
         self._lock: Any = None
         self._pending: list[StoredReply] = []
-        memory = self.path == ":memory:"
-        if write and not memory:
+        self._requests: dict[bytes, Mapping[str, Any]] = {}
+        if write and self.path != ":memory:":
             self._take_lock()
         try:
-            self._connection = self._connect(memory=memory)
+            self._connection = connect(self.path, write=write)
         except BaseException:
             self._release_lock()
             raise
+        self._texts = Texts(self._connection, whole=format_of(self._connection) < FORMAT_VERSION)
+        if write and self.path != ":memory:":
+            self._say_journal(journal_mode(self._connection))
 
     def __enter__(self) -> Self:
         return self
@@ -154,7 +146,7 @@ class Store:
         except OSError as error:
             self._lock = None
             if Path(self.path).exists() and not os.access(self.path, os.W_OK):
-                raise StoreError(_explain(self.path, sqlite3.OperationalError("readonly"))) from None
+                raise StoreError(explain(self.path, sqlite3.OperationalError("readonly"))) from None
             raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
     def _release_lock(self) -> None:
@@ -162,51 +154,11 @@ class Store:
             self._lock.release()
             self._lock = None
 
-    def _connect(self, *, memory: bool) -> sqlite3.Connection:
-        if memory:
-            connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-            _create(connection)
-            return connection
-        file = Path(self.path)
-        if self.write and not file.exists():
-            self._create_file(file)
-        _check_header(file)
-        mode = "rw" if self.write else "ro"
-        try:
-            connection = sqlite3.connect(
-                f"{file.absolute().as_uri()}?mode={mode}",
-                uri=True,
-                isolation_level=None,
-                timeout=30,
-                check_same_thread=False,
-            )
-            _check_format(connection, self.path)
-            if self.write:
-                self._prepare_writing(connection, file)
-        except sqlite3.Error as error:
-            raise StoreError(_explain(self.path, error)) from None
-        return connection
-
-    def _create_file(self, file: Path) -> None:
-        """Build the empty run file aside, then rename: a kill leaves either nothing or a whole file."""
-        fresh = file.with_name(f"{file.name}.new")
-        try:
-            fresh.unlink(missing_ok=True)
-            connection = sqlite3.connect(fresh, isolation_level=None)
-            _create(connection)
-            connection.close()
-            os.replace(fresh, file)  # noqa: PTH105 - the atomic rename is the point
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(_explain(self.path, error)) from None
-
-    def _prepare_writing(self, connection: sqlite3.Connection, file: Path) -> None:
-        if not os.access(file, os.W_OK):
-            raise StoreError(f"{self.path} is read-only; make it writable, or choose another file with -o")
-        mode = connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-        connection.execute("PRAGMA synchronous=FULL")
-        self.journal_mode = str(mode)
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("COMMIT")
+    def _say_journal(self, mode: str) -> None:
+        """Say once that the file system allows no write-ahead log."""
+        text = "this disk allows no write-ahead log: commits are slower, and readers wait for them"
+        if mode != "wal" and ("store", text) not in self.events():
+            self.add_event("store", text)
 
     def close(self) -> None:
         """Write what is pending, fold the write-ahead log into the file, give back the lock."""
@@ -222,10 +174,8 @@ class Store:
             self._release_lock()
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        try:
+        with explained(self.path):
             return self._connection.execute(sql, parameters).fetchall()
-        except sqlite3.Error as error:
-            raise StoreError(_explain(self.path, error)) from None
 
     def meta(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
         """Read a named value (JSON)."""
@@ -252,15 +202,19 @@ class Store:
                 yield Question(row[0], row[1], tuple(json.loads(row[2])), json.loads(row[3]))
 
     def add_request(self, body: Mapping[str, Any]) -> bytes:
-        """Store the text of a request once; return its hash."""
+        """Queue a request, to be stored once; return its hash. :meth:`flush` commits it before its replies."""
         key = digest(body)
-        self._execute("INSERT OR IGNORE INTO requests VALUES (?, ?)", (key, canonical(body)))
+        self._requests[key] = body
+        if len(self._requests) >= MOST_QUEUED:
+            self.flush()
         return key
 
     def request(self, key: bytes) -> dict[str, Any]:
-        """Look up the stored request under `key`."""
-        rows = self._execute("SELECT body FROM requests WHERE hash = ?", (key,))
-        return dict(json.loads(rows[0][0])) if rows else {}
+        """Look up the request under `key`; empty if there is none."""
+        if key in self._requests:
+            return dict(self._requests[key])
+        with explained(self.path):
+            return self._texts.get(key)
 
     def append(self, rows: Iterable[StoredReply]) -> None:
         """Queue replies; :meth:`flush` commits them. The first delivered reply of a key stands."""
@@ -269,16 +223,19 @@ class Store:
 
     def flush(self) -> None:
         """Commit what is queued. On an error nothing of it is written and it stays queued."""
-        if not self._pending:
+        if not self._pending and not self._requests:
             return
         sql = f"INSERT OR IGNORE INTO replies ({_COLUMNS}) VALUES ({','.join('?' * 17)})"  # noqa: S608 - constants
         with self._transaction():
+            for key, body in self._requests.items():
+                self._texts.put(key, body)
             self._connection.executemany(sql, [_row(reply) for reply in self._pending])
+        self._requests.clear()
         self._pending.clear()
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        try:
+        with explained(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -287,8 +244,6 @@ class Store:
                 with contextlib.suppress(sqlite3.Error):
                     self._connection.execute("ROLLBACK")
                 raise
-        except sqlite3.Error as error:
-            raise StoreError(_explain(self.path, error)) from None
 
     def replies(self, stage: str, question_id: str) -> list[StoredReply]:
         """All replies of one question in one stage that still stand, by index, oldest first."""
@@ -356,7 +311,8 @@ class Store:
         return int(self._execute(sql)[0][0])
 
     def add_event(self, name: str, text: str) -> None:
-        """Record what the run noticed, without bodies."""
+        """Record what the run noticed, without bodies, and say it to the log."""
+        _log.info("%s: %s", name, text)
         self._execute("INSERT INTO events (time, class, text) VALUES (?, ?, ?)", (time.time(), name, text))
 
     def events(self) -> list[tuple[str, str]]:
@@ -370,7 +326,8 @@ class Store:
     def put_batch(
         self, name: str, status: str, provider_id: str | None, body: str | None = None, when: float = 0.0
     ) -> None:
-        """Commit a batch, or only another status of one that is there (``body=None``)."""
+        """Commit a batch, or only another status of one that is there (``body=None``), after what is queued."""
+        self.flush()
         if body is None:
             sql = "UPDATE batches SET status = ?, provider_id = ? WHERE id = ?"
             self._execute(sql, (status, provider_id, name))
@@ -381,12 +338,6 @@ class Store:
         """List the calls with rows whose name starts so."""
         sql = "SELECT DISTINCT call FROM replies WHERE call >= ? AND call < ?"
         return {row[0] for row in self._execute(sql, (prefix, prefix + "~"))}
-
-
-def _create(connection: sqlite3.Connection) -> None:
-    connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
-    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
-    connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
 
 
 def _row(r: StoredReply) -> tuple[Any, ...]:
@@ -401,39 +352,3 @@ def _reply(row: tuple[Any, ...]) -> StoredReply:
     return StoredReply(
         key, stage, question_id, index, status, text, raw, judge, request, finish_reason, *rest
     )  # fmt: skip
-
-
-def _check_header(file: Path) -> None:
-    if not file.exists():
-        raise StoreError(f"{file} does not exist; 'semece run' makes run files")
-    try:
-        with file.open("rb") as stream:
-            head = stream.read(16)
-    except OSError as error:
-        raise StoreError(f"{file} cannot be read: {error.strerror or error}") from None
-    if head != b"SQLite format 3\x00":
-        raise StoreError(f"{file} is not a semece run file; nothing in it was changed")
-
-
-def _check_format(connection: sqlite3.Connection, path: str) -> None:
-    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise StoreError(f"{path} is a database of another program, not a semece run file; nothing in it was changed")
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > FORMAT_VERSION:
-        raise StoreError(
-            f"{path} has format {version}, this semece reads up to {FORMAT_VERSION}: 'pip install -U semece'"
-        )
-    connection.execute("SELECT count(*) FROM meta").fetchone()
-
-
-def _explain(path: str, error: Exception) -> str:
-    text = str(error)
-    if "full" in text:
-        return f"no space left to write {path}; what was stored before is intact: free some space and run again"
-    if "readonly" in text or "read-only" in text:
-        return f"{path} is read-only; make it writable, or choose another file with -o"
-    if "malformed" in text or "not a database" in text:
-        return f"{path} is damaged or truncated ({text}); nothing in it was changed"
-    if "locked" in text:
-        return f"{path} is being written by another process; wait for it, or choose another file with -o"
-    return f"{path}: {text}"
