@@ -20,8 +20,8 @@ TABLES = (
     "CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, text TEXT NOT NULL)",
     "CREATE TABLE requests (hash BLOB NOT NULL UNIQUE, frame INTEGER NOT NULL, parts TEXT NOT NULL)",
 )
-WORTHWHILE = 64
-"""Characters from which on a text is stored apart: the hash and its index cost as much."""
+WORTHWHILE = 32
+"""Characters from which on the beginning of a text is stored apart: below, the hash and its index cost more."""
 
 
 class Texts:
