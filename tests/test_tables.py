@@ -288,6 +288,14 @@ def test_csv_and_json_keep_every_digit_and_column(estimates):
     assert json.loads(tables.to_json(summary)) == summary.to_dicts()
 
 
+def test_a_number_that_is_not_there_is_ranked_nowhere():
+    table = pl.DataFrame({"run": ["a"], "ver_ece": [float("nan")], "sem1_ece": [0.1], "sem2_ece": [0.2]})
+    line = tables.to_latex(table).splitlines()[-3]
+    assert line == r"a & --- & \textbf{0.10} & \underline{0.20} \\"
+    alone = table.with_columns(sem1_ece=pl.lit(None, pl.Float64))
+    assert tables.to_latex(alone).splitlines()[-3] == r"a & --- & --- & 0.20 \\"
+
+
 def test_json_has_no_nan():
     assert tables.to_json(pl.DataFrame({"x": [float("nan"), 1.5]})) == '[{"x": null}, {"x": 1.5}]'
     with pytest.raises(ValueError, match="not JSON compliant"):

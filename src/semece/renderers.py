@@ -209,7 +209,8 @@ def _column(table: pl.DataFrame, name: str) -> str:
 
 def _latex_row(row: dict[str, Any], names: Sequence[str], digits: int) -> list[str]:
     """Format a row; equal printed numbers get equal marks."""
-    printed = {name: _number(row[name], digits) for name in names if name in COMPARED and row[name] is not None}
+    compared = {name: _number(row[name], digits) for name in names if name in COMPARED}
+    printed = {name: text for name, text in compared.items() if text != MISSING}
     ranked = sorted(set(printed.values()), key=float)
     ranks = dict(zip(ranked, (r"\textbf", r"\underline"), strict=False)) if len(printed) > 1 else {}
     marks = {name: ranks.get(text, "") for name, text in printed.items()}

@@ -148,9 +148,9 @@ def calibration_rows(group: Group, *, n_bins: int = 10, closed: Closed = "left")
 
 
 def known(values: NDArray[np.float64], *others: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-    """Keep the rows that have a confidence, at most 1 (an average of ones can be 1 + 2e-16)."""
+    """Keep the rows that have a confidence."""
     kept = ~np.isnan(values)
-    return np.minimum(values[kept], 1.0), *(other[kept] for other in others)
+    return values[kept], *(other[kept] for other in others)
 
 
 def repeated(ids: NDArray[np.str_]) -> NDArray[np.str_] | None:

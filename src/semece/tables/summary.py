@@ -147,7 +147,7 @@ def _calibration(entering: pl.DataFrame, confidence: str, correct: str, *, name:
     from semece.inference import ece_interval
 
     rows = entering.select(confidence, correct).drop_nulls()
-    c, a = (np.minimum(rows[column].cast(float).to_numpy(), 1.0) for column in (confidence, correct))  # not 1 + 2e-16
+    c, a = (rows[column].cast(float).to_numpy() for column in (confidence, correct))
     keys = [f"{name}_{part}{end}" for part in ("ece", "gap") for end in ("", "_low", "_high")]
     values = (*ece_interval(c, a), *gap_interval(c, a)) if c.size else (None,) * 6
     mean = float(c.mean()) if c.size else None
