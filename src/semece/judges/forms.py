@@ -20,7 +20,8 @@ class Forms:
     Parameters
     ----------
     strings : tuple of str
-        Per distinct answer its most frequent surface form (tie: earliest), by first appearance.
+        Per distinct answer its most frequent surface form (tie: the longest, then by the alphabet), by first
+        appearance.
     places : tuple of int or None
         Per answer the place of its string in `strings`; None for a non-answer.
     """
@@ -48,9 +49,9 @@ def distinct(answers: Sequence[str]) -> Forms:
 
 
 def _most_frequent(answers: Sequence[str], places: Sequence[int | None], place: int | None) -> str:
-    """Find the most frequent surface form at a place; of equally frequent ones the earliest."""
+    """Find the most frequent surface form at a place; which one does not depend on the order of the answers."""
     here = Counter(answer for answer, p in zip(answers, places, strict=True) if p == place)
-    return here.most_common(1)[0][0]
+    return min(here, key=lambda form: (-here[form], -len(form), form))
 
 
 def assemble(question_id: str, answers: Sequence[str], forms: Forms, labels: Sequence[int], *, judge: str) -> Partition:

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from semece.judges.clauses import denied, says_yes
 from semece.judges.dates import Date, contains
-from semece.judges.names import alike, same_given_name, same_root
-from semece.judges.phrases import core, find, is_list, is_sentence, opposed, related, same_words, specifies, whole
+from semece.judges.names import alike, same_given_name, same_person, same_root
+from semece.judges.phrases import (
+    ECHO,
+    NAMING,
+    asks_work,
+    core,
+    find,
+    goes_on,
+    is_list,
+    is_sentence,
+    list_parts,
+    opposed,
+    related,
+    same_words,
+    specifies,
+    whole,
+)
 from semece.judges.quantities import Quantity
 from semece.judges.reading import Reading, reading_of
 from semece.judges.values import fits, is_year, same_quantity, within
@@ -26,9 +42,6 @@ LISTED = 6
 """A list of names has at most this many informing words."""
 
 _YES_OR_NO = {"yes": True, "no": False}
-
-NEAR = 4
-"""How many words before the reference a negation is looked for."""
 
 
 def answers(answer: Reading, references: Sequence[Reading], question: Reading) -> bool:
@@ -52,19 +65,44 @@ def answers(answer: Reading, references: Sequence[Reading], question: Reading) -
     """
     if not any(meets(answer, reference, question) for reference in references) or misdates(answer, references):
         return False
-    parts = parts_of(answer, question)
-    if len(parts) < 2 or any(_holds(answer, reference) for reference in references if is_list(reference)):
+    parts = parts_of(answer, question) or choices_of(answer, question)
+    lists = [reference for reference in references if is_list(reference)]
+    if not parts or any(_holds(answer, reference) and len(parts) <= _count(reference) for reference in lists):
         return True
     return all(any(meets(part, reference, question) for reference in references) for part in parts)
 
 
-def parts_of(answer: Reading, question: Reading) -> list[Reading]:
-    """Split a list of names at 'and', 'or' and commas; a name shared by all is given to each ('Ann and Tom Lee').
+def _count(reference: Reading) -> int:
+    """Count the parts of a list; any number if it is none that can be split."""
+    return len(list_parts(reference, reference.content)) or len(reference.items)
 
-    A string with more words, with a verb, or with words of the question is no list of names: it stays whole.
+
+def choices_of(answer: Reading, question: Reading) -> list[Reading]:
+    """List what a sentence offers to choose from: 'It is either Sydney or Canberra'; nothing if it commits itself.
+
+    What the question offers is a choice, too: 'Italy or France' does not say who won, Italy or France.
     """
+    informing, words = core(answer, question), {item.text for item in answer.items}
+    if "or" not in words or words & {*NAMING, "referred"} or len(informing) > LISTED:
+        return []
+    offered = any(item.text == "or" for item in question.items)
+    if offered and is_sentence(answer):
+        return []
+    return [reading_of(part) for part in list_parts(answer, answer.content if offered else informing)]
+
+
+def parts_of(answer: Reading, question: Reading) -> list[Reading]:
+    """Split a list of names at 'and', 'or', commas and lines; a name shared by all is given to each.
+
+    'Ann and Tom Lee' are Ann Lee and Tom Lee.
+
+    A string with more words, with a verb, or with words of the question is no list of names: it has no parts.
+    """
+    lines = _lines(answer)
+    if lines and not {item.text for item in question.items} & {"are", "were", "some", "list", "name"}:
+        return lines
     if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
-        return [answer]
+        return []
     parts: list[list[Item]] = [[]]
     for item in answer.items:
         if item.text in {"and", "or"} or "," in item.gap or "&" in item.gap:
@@ -73,7 +111,18 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
             parts[-1].append(item)
     parts = [part for part in parts if part]
     shared = parts[-1][-1:] if len(parts[-1]) == 2 else []
-    return [reading_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
+    found = [reading_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
+    return found if len(found) > 1 else []
+
+
+def _lines(answer: Reading) -> list[Reading]:
+    """Split names on lines of their own."""
+    lines = [[item for item in answer.items if item.sentence == number] for number in range(answer.sentences)]
+    short = all(len(line) <= ECHO and line[0].named for line in lines)
+    broken = sum("\n" in line[0].gap for line in lines[1:]) == len(lines) - 1
+    return (
+        [reading_of(line) for line in lines] if len(lines) > 1 and short and broken and not is_sentence(answer) else []
+    )
 
 
 def _holds(answer: Reading, reference: Reading) -> bool:
@@ -111,7 +160,7 @@ def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
     """
     wanted = core(reference, question)
     if (yes := _YES_OR_NO.get(wanted[0].text)) is not None and len(wanted) == 1:
-        return _affirms(answer, question) is yes
+        return says_yes(answer, question) is yes
     dates = [item.value for item in wanted if isinstance(item.value, Date)]
     if len(dates) == len(wanted):
         return _dated(answer, dates, question)
@@ -119,24 +168,23 @@ def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
     if isinstance(first, Quantity) and len(wanted) <= 4 and not any(item.named for item in wanted):
         return _numbered(answer, first, question)
     given = core(answer, question)
-    if answer.sentences == 1 and len(given) <= SHORT and _short(answer, given, reference, wanted):
-        return True
-    if any(item.text == "where" for item in question.items):
-        place = _around(reference)
-        if _surrounds(given, wanted) or (place and _long(answer, place, question)):
-            return True
-    return _long(answer, wanted, question)
+    brief = answer.sentences == 1 and len(given) <= SHORT
+    return (
+        _is_short_for(given, reference)
+        or (brief and _short(answer, given, reference, wanted, question))
+        or _is_around(answer, given, reference, wanted, question)
+        or _long(answer, wanted, reference, question)
+    )
 
 
-def _affirms(answer: Reading, question: Reading) -> bool | None:
-    """Whether an answer says yes or no: by its first word, or by a first sentence that repeats the question."""
-    first = [item for item in answer.items if item.sentence == 0]
-    if first[0].text in _YES_OR_NO:
-        return _YES_OR_NO[first[0].text]
-    asks = bool(question.items) and question.items[0].text in vocabulary("auxiliaries")
-    if not asks or 2 * len({item.key for item in first} & question.keys) < len(question.keys):
-        return None
-    return not any(item.text in vocabulary("negations") for item in first)
+def _is_around(
+    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
+) -> bool:
+    """Whether an answer names, asked where, the place that a reference lies in."""
+    if all(item.text != "where" for item in question.items):
+        return False
+    place = _around(reference)
+    return _surrounds(given, wanted) or (bool(place) and _long(answer, place, reference, question))
 
 
 def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
@@ -146,7 +194,7 @@ def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
     """
     given = _first_values(answer, question, Date)
     if not given:
-        return any(is_year(number, date) for number in answer.quantities for date in wanted)
+        return any(is_year(number, date) for number in _first_values(answer, question, Quantity) for date in wanted)
     words = {item.text for item in question.items}
     coarsest = "day" if words & {"date", "day"} else "month" if "month" in words else "year"
     return all(any(fits(date, target, coarsest=coarsest) for date in given) for target in wanted)
@@ -157,7 +205,10 @@ def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
 
     Asked for a numeral, a Roman one must be answered by a Roman one.
     """
-    given = _first_values(answer, question, Quantity) or answer.quantities
+    given = _first_values(answer, question, Quantity)
+    if not given:
+        held = [(item, item.value) for item in answer.content if isinstance(item.value, Quantity)]
+        given = [value for item, value in held if not _turned_down(answer, item, item, question)]
     if wanted.number.form == "roman" and "numeral" in question.keys:
         given = [quantity for quantity in given if quantity.number.form == "roman"]
     in_unit = [quantity for quantity in given if wanted.unit and quantity.unit == wanted.unit] or given
@@ -169,19 +220,55 @@ def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
 def _first_values(answer: Reading, question: Reading, kind: type[Value]) -> list[Value]:
     """List the values of a kind in the first sentence that gives one which is not in the question."""
     asked = {item.key for item in question.items}
-    given = [(item.sentence, item.value) for item in answer.content if item.key not in asked]
+    given = [
+        (item.sentence, item.value)
+        for item in answer.content
+        if item.key not in asked and not _turned_down(answer, item, item, question)
+    ]
     values = [(sentence, value) for sentence, value in given if isinstance(value, kind)]
     return [value for sentence, value in values if sentence == values[0][0]]
 
 
-def _short(answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item]) -> bool:
-    if answer.negated != reference.negated or opposed(given, wanted):
+def _short(
+    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
+) -> bool:
+    if answer.negated != reference.negated or opposed(given, wanted) or _is_denied(answer, given, wanted, question):
         return False
+    if asks_work(question) and len(given) == len(wanted) == 1 and given[0].named and wanted[0].named:
+        return given[0].text == wanted[0].text or alike(given[0], wanted[0]) > (given[0].key == wanted[0].key)
     if related(given, wanted) or same_words(whole(answer), whole(reference)):
         return True
     if len(given) <= len(wanted):
-        return specifies(wanted, given, reference.items, strict=True)
+        return _says_enough(given, wanted, reference, question)
+    if asks_work(question) and any(
+        goes_on(answer.items, item, reference) for item in given if item.key == wanted[-1].key
+    ):
+        return False
     return specifies(given, wanted, answer.items, strict=True)
+
+
+def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
+    """Whether fewer words than a reference has will do: not the kind of thing alone, nor part of a list or a title."""
+    if all(item.key in vocabulary("kinds") for item in given):
+        return False
+    if any(find(given, part) for part in list_parts(reference, wanted)):
+        return False
+    if asks_work(question) and given[0].key != wanted[0].key:
+        return False
+    return specifies(wanted, given, reference.items, strict=True)
+
+
+def _is_short_for(given: Sequence[Item], reference: Reading) -> bool:
+    """Whether an answer is the acronym that a reference has in parentheses: 'ADP' of 'adenosine diphosphate (ADP)'."""
+    aside = [item for item in reference.items if item.aside]
+    return len(aside) == len(given) == 1 and aside[0].form.isupper() and aside[0].key == given[0].key
+
+
+def _is_denied(answer: Reading, given: Sequence[Item], wanted: Sequence[Item], question: Reading) -> bool:
+    """Whether a short answer turns down what it says of the reference."""
+    found = find(wanted, answer.content)
+    here = answer.content[found[0] : found[1]] if found else given
+    return _turned_down(answer, here[0], here[-1], question)
 
 
 def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:
@@ -201,21 +288,22 @@ def _around(reference: Reading) -> tuple[Item, ...]:
     return tuple(inside) if inside and all(item.named for item in inside) else ()
 
 
-def _long(answer: Reading, wanted: Sequence[Item], question: Reading) -> bool:
+def _long(answer: Reading, wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
     """Whether a sentence of the answer holds the reference and nothing before it denies it."""
     for number in range(answer.sentences):
         sentence = [item for item in answer.content if item.sentence == number]
         place = _place(sentence, wanted)
-        if place is not None and not _negated_before(answer, sentence[place]):
+        if place is not None and asks_work(question) and goes_on(answer.items, sentence[place[1]], reference):
+            continue
+        if place is not None and not _turned_down(answer, sentence[place[0]], sentence[place[1]], question):
             return number == 0 or not _denies(answer, question)
     return False
 
 
-def _negated_before(answer: Reading, item: Item) -> bool:
-    """Whether a negation stands shortly before an item in its sentence."""
-    place = next(number for number, other in enumerate(answer.items) if other is item)
-    before = answer.items[max(0, place - NEAR) : place]
-    return any(other.text in vocabulary("negations") and other.sentence == item.sentence for other in before)
+def _turned_down(answer: Reading, first: Item, last: Item, question: Reading) -> bool:
+    """Whether the words from one to another are denied where they stand."""
+    places = [number for number, item in enumerate(answer.items) if item is first or item is last]
+    return denied(answer.items, places[0], places[-1], question.items)
 
 
 def _denies(answer: Reading, question: Reading) -> bool:
@@ -227,45 +315,49 @@ def _denies(answer: Reading, question: Reading) -> bool:
     return 2 * len({item.key for item in first} & question.keys) >= len(question.keys)
 
 
-def _place(sentence: Sequence[Item], wanted: Sequence[Item]) -> int | None:
-    """Find the reference in a sentence.
+def _place(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
+    """Find the first and the last word of the reference in a sentence.
 
     As a run of words, as the words of an acronym, as a name with other middle names, or scattered: all its words, three
     of four if it has four or more, in any order and form.
     """
     found = find(wanted, sentence)
     if found is not None:
-        place = found[0]
-        return None if place and sentence[place - 1].text in vocabulary("modifiers") else place
+        place, end = found
+        return None if place and sentence[place - 1].text in vocabulary("modifiers") else (place, end - 1)
     if len(wanted) == 1:
         return _spelled_out(sentence, wanted[0])
     named = _named(sentence, wanted)
     return _scattered(sentence, wanted) if named is None else named
 
 
-def _scattered(sentence: Sequence[Item], wanted: Sequence[Item]) -> int | None:
+def _scattered(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
     if any(item.value is not None for item in wanted):
         return None
     places = [next((n for n, item in enumerate(sentence) if same_root(item.key, word.key)), None) for word in wanted]
     found = [place for place in places if place is not None]
-    return min(found) if 4 * len(found) >= 3 * len(wanted) else None
+    return (min(found), max(found)) if 4 * len(found) >= 3 * len(wanted) else None
 
 
-def _spelled_out(sentence: Sequence[Item], wanted: Item) -> int | None:
+def _spelled_out(sentence: Sequence[Item], wanted: Item) -> tuple[int, int] | None:
     if wanted.value is not None or not wanted.form.isupper() or not 3 <= len(wanted.text) <= 6:
         return None
     place = "".join(item.text[0] for item in sentence).find(wanted.text)
-    return place if place >= 0 else None
+    return (place, place + len(wanted.text) - 1) if place >= 0 else None
 
 
-def _named(sentence: Sequence[Item], wanted: Sequence[Item]) -> int | None:
-    """Find a family name up to three words after a given name of the same person."""
+def _named(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
+    """Find a family name up to three words after a given name of the same person; other middle initials are another."""
     if not all(item.named for item in wanted):
         return None
     for place, item in enumerate(sentence):
         start = place
         while start and place - start < 3 and not sentence[start].gap.strip(" .-\"'"):
             start -= 1
-            if same_given_name(sentence[start].text, wanted[0].text) and alike(item, wanted[-1]):
-                return place
+            if (
+                same_given_name(sentence[start].text, wanted[0].text)
+                and alike(item, wanted[-1])
+                and (len(wanted) < 2 or same_person(sentence[start : place + 1], wanted))
+            ):
+                return start, place
     return None

@@ -3,66 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
+from semece.judges.clauses import BRIEF, denied
 from semece.judges.dates import YEAR, Date
-from semece.judges.names import sound
-from semece.judges.phrases import core, find, is_sentence, list_parts, opposed, related, same_words, specifies, whole
+from semece.judges.phrases import (
+    asks_work,
+    find,
+    goes_on,
+    is_sentence,
+    opposed,
+    related,
+    same_words,
+    specifies,
+)
+from semece.judges.prepared import prepare
 from semece.judges.quantities import Quantity
-from semece.judges.reading import Item, Reading, read
+from semece.judges.reading import read
 from semece.judges.values import is_year, same_date, same_quantity
 from semece.judges.words import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+
+    from semece.judges.prepared import Form
 
 PERSON = frozenset({"who", "whom", "whose"})
 """Words that ask for a person."""
 
-PHRASE = 8
-"""A string with more informing words than this is no phrase."""
-
 EQUAL, NAMED, DETAILED, HELD = 4, 3, 2, 1
 """How strongly two strings are linked: same words or values, two names of one thing, one with more detail, one in a
 sentence of the other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A string prepared for comparison with the others of its question.
-
-    Parameters
-    ----------
-    reading : Reading
-        What is read in it.
-    core, whole, aside : tuple of Item
-        What informs, everything outside parentheses, and what stands in them.
-    values : tuple of Quantity or Date
-        The values of the core.
-    parts : tuple of tuple of Item
-        The parts of the lists in it.
-    prose : bool
-        Whether it is a sentence, or too long for a phrase.
-    negated : bool
-        Whether it has a negation; one in a sentence says nothing if the question has one, too.
-    informs : bool
-        Whether it has a word that is not in the question, or the question offers a choice.
-    traces : frozenset of str
-        Strings without a common trace have no link.
-    """
-
-    reading: Reading
-    core: tuple[Item, ...]
-    whole: tuple[Item, ...]
-    aside: tuple[Item, ...]
-    values: tuple[Quantity | Date, ...]
-    parts: tuple[tuple[Item, ...], ...]
-    prose: bool
-    negated: bool
-    informs: bool
-    traces: frozenset[str]
 
 
 def group(question: str, answers: Sequence[str]) -> list[int]:
@@ -91,7 +63,8 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     [0, 0, 1, 1, 2]
     """
     asked = read(question)
-    asks = frozenset(item.text for item in asked.items) & {"year", "numerals", "when", "many", "or", *PERSON}
+    asks = frozenset(item.key for item in asked.items) & {"year", "numeral", "when", "many", "or", *PERSON}
+    asks |= {"work"} if asks_work(asked) else set()
     texts = sorted(set(answers))
     forms = [prepare(text, asked) for text in texts]
     links = _links(forms, asks)
@@ -150,53 +123,6 @@ class _Groups:
         return any((min(a, b), max(a, b)) in self.links for a in self.names[one] for b in self.names[other])
 
 
-def prepare(text: str, question: Reading) -> Form:
-    """Read a string as an answer to a question."""
-    reading = read(text)
-    informing = core(reading, question)
-    aside = tuple(item for item in reading.content if item.aside)
-    informs = not reading.keys <= question.keys or any(item.text == "or" for item in question.items)
-    traces = frozenset(_traces(reading.content))
-    parts = tuple(list_parts(reading, informing))
-    prose = is_sentence(reading) or len(reading.content) > PHRASE
-    quotes = prose and any(item.text in vocabulary("negations") for item in question.items)
-    return Form(
-        reading,
-        informing,
-        whole(reading),
-        aside,
-        _values(informing),
-        parts,
-        prose,
-        reading.negated and not quotes,
-        informs,
-        traces,
-    )
-
-
-def _values(items: Sequence[Item]) -> tuple[Quantity | Date, ...]:
-    """List the values of a phrase; two bare years and nothing else are the span between them."""
-    values = [item.value for item in items if item.value is not None]
-    if len(values) == len(items) == 2:
-        first, last = values
-        if isinstance(first, Date) and isinstance(last, Date) and first.bare and last.bare and first.low < last.low:
-            return (first._replace(high=last.high, precision="span", bare=False),)
-    return tuple(values)
-
-
-def _traces(content: Sequence[Item]) -> Iterator[str]:
-    """List what a linked string must share one of: words, their sound or beginning, letters, initials, any value."""
-    yield "".join(item.text for item in content)[:4]
-    yield "".join(item.text[0] for item in content)
-    for item in content:
-        yield item.key
-        if item.value is not None:
-            yield "#"
-        elif len(item.text) >= 4:
-            yield sound(item.text)
-            yield item.text[:3]
-
-
 def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int], int]:
     """Find all links, those of strings with many links first, then by the alphabet."""
     strengths = {
@@ -217,18 +143,40 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         The strings.
     asks : frozenset of str
         'year' if the question asks for one: then dates of one year are equal. 'who' if it asks for a person: then a
-        name in parentheses is a name of that person, and a date is detail. 'numerals' if it asks for them: then a
+        name in parentheses is a name of that person, and a date is detail. 'numeral' if it asks for them: then a
         Roman one is no other.
     """
     if differ(one, other, asks):
         return 0
+    if one.yes is not None and other.yes is not None:
+        return EQUAL if max(len(one.reading.items), len(other.reading.items)) <= BRIEF else DETAILED
     if same_words(one.core, other.core) or same_words(one.whole, other.whole) or _same_values(one, other):
         return EQUAL
     if related(one.core, other.core) or (asks & PERSON and _other_name(one, other)):
         return NAMED
-    if _same_lead(one, other) or _told_value(one, other, asks) or _details(one, other) or _details(other, one):
+    if _same_lead(one, other) or _told_value(one, other, asks):
+        return DETAILED
+    return _mentions(one, other, asks)
+
+
+def _mentions(one: Form, other: Form, asks: frozenset[str]) -> int:
+    """Return how strongly two strings are linked of which one names what the other says: 0, HELD or DETAILED."""
+    if _turned_down(one, other) or _turned_down(other, one):
+        return 0
+    if _details(one, other) or _details(other, one):
         return DETAILED
     return HELD if "or" not in asks and (_holds(one, other) or _holds(other, one)) else 0
+
+
+def _turned_down(long: Form, short: Form) -> bool:
+    """Whether a string names what the other says only to turn it down: 'anything but Paris'."""
+    items = long.reading.items
+    found = find(short.core, long.reading.content) if len(items) > len(short.reading.items) else None
+    if found is None:
+        return False
+    first, last = (long.reading.content[place] for place in (found[0], found[1] - 1))
+    places = [number for number, item in enumerate(items) if item is first or item is last]
+    return denied(items, places[0], places[-1], long.asked)
 
 
 def _holds(long: Form, short: Form) -> bool:
@@ -298,6 +246,10 @@ def _scattered(long: Form, short: Form) -> bool:
 
 def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     """Whether values, a negation or opposite words keep two strings apart whatever else they share."""
+    if one.yes is not None and other.yes is not None:
+        return one.yes != other.yes
+    if _other_aside(one, other) or ("work" in asks and _other_work(one, other)):
+        return True
     if one.negated != other.negated or opposed(one.core, other.core) or _is_part(one, other):
         return True
     if not one.values or not other.values:
@@ -309,8 +261,29 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
 
 
+def _other_aside(one: Form, other: Form) -> bool:
+    """Whether brackets tell two strings apart: 'Mercury (element)', 'Mercury (planet)'; names in them do not."""
+    first, second = one.aside, other.aside
+    if len(first) != 1 or len(second) != 1 or first[0].key == second[0].key:
+        return False
+    return not (first[0].named and second[0].named) or (first[0].form.isupper() and second[0].form.isupper())
+
+
+def _other_work(one: Form, other: Form) -> bool:
+    """Whether two titles are those of different works: one goes on in capitals, or is the plural of the other."""
+    if len(one.whole) == len(other.whole) == 1:
+        return one.whole[0].text != other.whole[0].text and one.whole[0].key == other.whole[0].key
+    short, long = sorted((one, other), key=lambda form: len(form.whole))
+    found = find(short.whole, long.whole)
+    if found is None or not short.whole or len(short.whole) == len(long.whole):
+        return False
+    return goes_on(long.reading.items, long.whole[found[1] - 1], short.reading)
+
+
 def _is_part(one: Form, other: Form) -> bool:
-    """Whether one string is a list, and the other is no list but one of its parts, or in one of them."""
+    """Whether one string is a list, and the other is one of its parts, in one of them, or a list of other parts."""
+    if one.parts and other.parts and not (one.prose or other.prose):
+        return len(one.parts) != len(other.parts)
     if bool(one.parts) == bool(other.parts):
         return False
     parts, part = (one.parts, other.core) if one.parts else (other.parts, one.core)
@@ -335,7 +308,7 @@ def _same_value(one: Quantity | Date, other: Quantity | Date, asks: frozenset[st
         return isinstance(other, Quantity) and is_year(other, one)
     if isinstance(other, Date):
         return is_year(one, other)
-    numeral = "numerals" in asks and (one.number.form == "roman") != (other.number.form == "roman")
+    numeral = "numeral" in asks and (one.number.form == "roman") != (other.number.form == "roman")
     return not numeral and same_quantity(one, other)
 
 

@@ -146,6 +146,6 @@ def _given(name: Sequence[Item]) -> list[str]:
     """Given names in order; a run of initials ('jrr') as single letters."""
     given: list[str] = []
     for item in name[:-1]:
-        initials = item.form.isupper() and 1 < len(item.text) <= 3 and not set(item.text) & set("aeiouy")
+        initials = item.form.isupper() and 1 < len(item.text) <= 3 and not name[-1].form.isupper()
         given.extend(item.text if initials else [item.text])
     return given

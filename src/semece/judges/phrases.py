@@ -22,6 +22,9 @@ NAMING = frozenset({"named", "called", "titled", "known", "as"})
 JOINTS = frozenset({"and", "or"})
 """Words that join the parts of a list."""
 
+WORKS = frozenset({"film", "movie", "song", "album", "book", "novel", "show", "play", "game", "episode"})
+"""Words that ask for the title of a work."""
+
 ECHO = 3
 """A phrase of at most this many words loses only its last words to the question."""
 
@@ -278,6 +281,36 @@ def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
     return all(1 < len(name) <= 5 and all(item.value is None for item in name) for name in (one, other)) and (
         same_person(one, other)
     )
+
+
+def asks_work(question: Reading) -> bool:
+    """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'.
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> [asks_work(read(text)) for text in ("Which film won?", "What is the theme of the film?")]
+    [True, False]
+    """
+    texts = [item.text for item in question.items]
+    places = [place for place, text in enumerate(texts[:-1]) if text in {"which", "what"}]
+    return any(question.items[place + 1].key in WORKS for place in places)
+
+
+def goes_on(items: Sequence[Item], last: Item, title: Reading) -> bool:
+    """Whether a title goes on after a word: with another capital or number, nothing between ('The Dark Knight Rises').
+
+    Examples
+    --------
+    >>> from semece.judges.reading import read
+    >>> items, title = read("The Dark Knight Rises").items, read("The Dark Knight")
+    >>> goes_on(items, items[2], title), goes_on(items, items[3], title)
+    (True, False)
+    """
+    place = next(number for number, item in enumerate(items) if item is last) + 1
+    if place == len(items) or items[place].gap != " " or items[place].text in {item.text for item in title.items}:
+        return False
+    return items[place].named or isinstance(items[place].value, Quantity)
 
 
 def is_list(reading: Reading, informing: Sequence[Item] = ()) -> bool:

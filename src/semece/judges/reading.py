@@ -7,10 +7,11 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
+from semece.judges.clauses import affirmed, negates, opening
 from semece.judges.dates import DATE_WORDS, Date, read_date
 from semece.judges.numbers import is_number_word
 from semece.judges.quantities import Quantity, read_quantity
-from semece.judges.text import normalise
+from semece.judges.text import LETTERED, normalise
 from semece.judges.units import CURRENCIES
 from semece.judges.words import Word, stem, vocabulary, words_of
 
@@ -121,6 +122,18 @@ def read(text: str) -> Reading:
     return reading_of(items)
 
 
+def affirming(reading: Reading) -> Reading:
+    """Read a string without a first clause that only says what is not so.
+
+    Examples
+    --------
+    >>> [item.text for item in affirming(read("It is not Sydney, it is Canberra")).content]
+    ['canberra']
+    """
+    kept = affirmed(reading.items)
+    return reading if kept is reading.items else reading_of(kept)
+
+
 def _head(items: Sequence[Item], content: Sequence[Item]) -> Sequence[Item]:
     """Cut off what comes after the first comma, dash or bracket that follows an informing word."""
     begun = False
@@ -129,14 +142,6 @@ def _head(items: Sequence[Item], content: Sequence[Item]) -> Sequence[Item]:
             return items[:place]
         begun = begun or any(item is word for word in content)
     return items
-
-
-def _negates(items: Sequence[Item], place: int) -> bool:
-    """Whether a word is a negation: not the 'No.' of a number, and not, capitalised within a string, of a title."""
-    item = items[place]
-    if item.text not in vocabulary("negations") or (place and item.form.istitle()):
-        return False
-    return item.text != "no" or place + 1 == len(items) or items[place + 1].value is None
 
 
 def _only_signs(text: str) -> list[Word]:
@@ -149,7 +154,7 @@ def reading_of(items: Sequence[Item]) -> Reading:
     """Sum up items in order, those of a whole string or of a part of it; sentences are numbered from 0."""
     items = _quoted_aside(items)
     content = _content(items)
-    negated = any(_negates(items, place) for place, _ in enumerate(_head(items, content)))
+    negated = any(negates(items, place) for place, _ in enumerate(_head(items, content)))
     last = items[-1].sentence if items else 0
     return Reading(tuple(items), content, frozenset(item.key for item in content), negated, last + 1)
 
@@ -222,16 +227,24 @@ def _quoted_aside(items: Sequence[Item]) -> Sequence[Item]:
 
 
 def _content(items: Sequence[Item]) -> tuple[Item, ...]:
-    return tuple(item for place, item in enumerate(items) if _informs(items, place)) or tuple(items)
+    start = opening(items)
+    return tuple(item for place, item in enumerate(items) if place >= start and _informs(items, place)) or tuple(items)
 
 
 def _informs(items: Sequence[Item], place: int) -> bool:
     """Whether a word is no function word, and no title before a name."""
     item = items[place]
     if item.text in vocabulary("titles"):
+        if item.text in vocabulary("surnames") and place and items[place - 1].named and item.gap == " ":
+            return True
         following = items[place + 1] if place + 1 < len(items) else None
         no_name = vocabulary("function") | vocabulary("kinds")
-        return following is None or bool(following.gap.strip(" .")) or following.text in no_name
+        if following is None or bool(following.gap.strip(" .")) or following.text in no_name:
+            return True
+        return place > 0 and item.form.islower() and following.form.islower() and not items[0].form.islower()
     if item.value is not None or item.key != item.text or item.text not in vocabulary("function"):
         return True
+    if item.text == "a" and place:
+        last = place + 1 == len(items) or bool(items[place + 1].gap.strip())
+        return items[place - 1].text in LETTERED or (item.form == "A" and last)
     return item.form == "Will" and place + 1 < len(items) and items[place + 1].named

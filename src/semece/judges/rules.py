@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from semece.judges.grading import answers as meets
 from semece.judges.grouping import group
-from semece.judges.reading import read
+from semece.judges.reading import affirming, read
 from semece.judges.text import check_answers, check_references, is_non_answer, normalise
 
 if TYPE_CHECKING:
@@ -84,4 +84,4 @@ class RulesJudge:
         if is_non_answer(answer):
             return "not_attempted"
         references = [reading for reference in question.references if (reading := read(reference)).items]
-        return "correct" if meets(read(answer), references, read(question.text)) else "incorrect"
+        return "correct" if meets(affirming(read(answer)), references, read(question.text)) else "incorrect"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ARTICLES = frozenset({"a", "an", "the"})
 
-_LETTERED = frozenset(
+LETTERED = frozenset(
     {"vitamin", "hepatitis", "type", "group", "class", "grade", "plan", "section", "influenza", "note"}
 )
 """Words after which ``a`` is a letter and no article: 'vitamin A'."""
@@ -109,7 +109,7 @@ def _compatible(text: str) -> str:
 def _without_articles(words: list[str]) -> list[str]:
     kept: list[str] = []
     for place, word in enumerate(words):
-        letter = word == "a" and kept and kept[-1] in _LETTERED
+        letter = word == "a" and kept and kept[-1] in LETTERED
         if word not in ARTICLES or letter or place == len(words) - 1:
             kept.append(word)
     return kept
@@ -127,19 +127,36 @@ _FILLER = r"(?:(?:really|actually|currently|honestly|unfortunately|simply|just|w
 _OBJECT = (
     r"(?: (?:this|that|for|about|of|on|to|any|answer|who|what|when|where|which|whether|if|with|as|how (?!to )).*)?"
 )
-_KNOWING = rf"(?:know|recall|remember|have (?:\w+ )?(?:answer|information|data|access|knowledge|idea)){_OBJECT}"
+_HAVING = r"have (?:\w+ )?(?:answer|information|data|access|knowledge|idea)"
+_KNOWING = rf"(?:(?:know|{_HAVING}){_OBJECT}|(?:recall|remember)(?: .*)?)"
 _TELLING = "answer|provide|determine|find|verif|say|tell|help|assist|confirm|recall|remember|give|identif|access|known"
-_LACKING = r"not (?:known|available|applicable|specified)|(?:not enough|insufficient) \w+"
+_LACKING = (
+    r"not (?:known|available|applicable|specified|given|stated|mentioned|provided|clear|recorded|disclosed)"
+    r"|(?:not enough|insufficient) \w+|impossible to (?:say|tell|know|determine|answer)"
+)
+_DECLINING = "would rather not|rather not|prefer not to|wont|will not|decline to|refuse to"
+_NOTHING = "idea|clue|answer|response|comment|information"
+_ASKING = "what|who|how|where|when|why|which|whether"
+_OPEN = "unknown|unclear|undetermined|n a|idk|dunno"
+_SOURCE = r"(?:text|context|passage|article|document|question|source)"
+_START = (
+    r"(?:(?:hm+|well|oh|um+|uh) )?(?:as of my (?:last|latest|current) (?:knowledge )?(?:update|training|cutoff) )?"
+    r"(?:(?:i am |im |i )?(?:sorry|afraid|apologi[sz]e)(?: but| that)? )?"
+)
 _REFUSALS = tuple(
-    re.compile(rf"(?:(?:i am |im )?(?:sorry|afraid|apologi[sz]e)(?: but| that)? )?{_FILLER}(?:{pattern})")
+    re.compile(rf"{_START}{_FILLER}(?:{pattern})(?: sorry)?")
     for pattern in (
         r"(?:as )?ai (?:language )?(?:model|assistant)\b.*",
-        rf"(?:i |we )?{_FILLER}(?:do not|dont|did not|didnt) {_FILLER}{_KNOWING}",
+        rf"(?:i |we )?{_FILLER}(?:do not|dont|did not|didnt|would not|wouldnt) {_FILLER}{_KNOWING}",
         rf"(?:i am |im |we are )?{_FILLER}(?:not (?:sure|certain|aware|familiar)|unsure|uncertain|clueless){_OBJECT}",
         r"(?:i am |im |we are )?(?:unable|not able) to \w+.*",
         rf"(?:i |we |it )?(?:can ?not|cant|could not|couldnt) (?:be )?(?:{_TELLING})\w*(?: .*)?",
-        r"(?:i have )?no (?:idea|clue|answer|response|comment|information)(?: (?:about|on|given|available).*)?",
-        rf"(?:(?:answer|it|this) is )?(?:unknown|unclear|undetermined|n a|idk|dunno|{_LACKING})(?: to .*)?",
+        rf"(?:i |id )?(?:{_DECLINING}) (?:answer|say|tell|respond|provide|give)(?: .*)?",
+        rf"(?:i have |there is )?no (?:{_NOTHING})(?: (?:about|on|given|available|to|in|for|{_ASKING}).*)?",
+        rf"there is (?:{_LACKING})(?: .*)?",
+        rf"{_SOURCE} (?:does not|doesnt|did not|didnt) (?:say|tell|provide|mention|specify|state|contain|give)(?: .*)?",
+        rf"(?:(?:answer|it|this|that|{_SOURCE}) is )?(?:{_OPEN}|{_LACKING})(?: (?:to|in|from|by|{_ASKING}) .*)?",
+        r"beats me|who knows",
     )
 )
 """Refusals in normalised words, without articles and apostrophes."""

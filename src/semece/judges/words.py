@@ -211,6 +211,8 @@ _IRREGULAR = {
     "cheque": "check", "plough": "plow", "mum": "mother", "mom": "mother", "dad": "father", "media": "medium",
     "epithelia": "epithelium", "alumni": "alumnus", "radii": "radius", "matrices": "matrix", "indices": "index",
     "crises": "crisis", "theses": "thesis", "analyses": "analysis", "gases": "gas", "buses": "bus", "viruses": "virus",
+    "octopi": "octopus", "octopuses": "octopus", "cacti": "cactus", "lens": "lens", "lenses": "lens", "data": "datum",
+    "hippopotami": "hippopotamus", "hippopotamuses": "hippopotamus", "dwarves": "dwarf", "aeroplane": "airplane",
     "shoes": "shoe", "toes": "toe", "axes": "axe", "quizzes": "quiz", "aches": "ache",
 }  # fmt: skip
 _SPELLINGS = (
