@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 from contextlib import suppress
+from copy import deepcopy
 
 import pytest
 from hypothesis import given, settings
@@ -85,7 +86,7 @@ def is_partition(value, n):
 
 def blocks(labels):
     """Give the sets of numbers that have one label."""
-    return {frozenset(i for i, other in enumerate(labels, 1) if other == label) for label in labels}
+    return frozenset(frozenset(i for i, other in enumerate(labels, 1) if other == label) for label in labels)
 
 
 WRONG = st.sampled_from([True, False, None, 1.0, 2.0, "1", "2", [], [1], {}, {"1": 1}, -1, 0, 10**30, "", "correct"])
@@ -147,7 +148,7 @@ def test_a_mutated_reply_is_accepted_if_and_only_if_it_is_a_partition(given_part
     n, classes = given_partition
     for mutate in mutations:
         if classes and all(type(group) is list for group in classes):
-            mutate(classes, rng, wrong)
+            mutate(classes, rng, deepcopy(wrong))
     value = {"classes": classes}
     if is_partition(value, n):
         labels = read_partition(json.dumps(value), n)
@@ -197,6 +198,74 @@ def test_a_reply_with_one_character_changed_is_refused_or_is_json_that_is_a_part
     values = [decoded(core + closing) for closing in ("]]}", "]}", "}", "")]
     read = [value["classes"] for value in values if is_partition(value, n)]
     assert [{frozenset(group) for group in classes} for classes in read] == [blocks(labels)]
+
+
+THOUGHTS = [
+    "<think>no</think>",
+    '<THINKING>\n{"classes": [[1]]}\n</THINKING>',
+    "<think></think>",
+    "</think>",
+    "<think>",
+]
+
+
+@pytest.mark.parametrize("thought", THOUGHTS)
+@given(partitions(), st.sampled_from([None, 1]), st.sampled_from(["", "Here it is:\n", "```json\n"]), st.data())
+def test_thinking_is_left_out_before_the_object_and_nowhere_else(thought, given_partition, indent, before, data):
+    """An end without a beginning is the end of thinking that the prompt began; a beginning without an end is no reply.
+
+    What stands before the object is prose in which a thought may stand, too.
+    """
+    n, classes = given_partition
+    whole = before + json.dumps({"classes": classes}, indent=indent)
+    at = data.draw(st.sampled_from([0, len(before), len(whole)]) | st.integers(0, len(whole)))
+    text = whole[:at] + thought + whole[at:]
+    if at <= len(before) and thought != "<think>":
+        assert read_partition(text, n) == read_partition(whole, n)
+    else:
+        with pytest.raises(ParseError):
+            read_partition(text, n)
+
+
+@given(partitions(), st.sampled_from(VERDICTS), st.data())
+def test_thinking_around_a_part_of_a_reply_is_no_reply(given_partition, verdict, data):
+    n, classes = given_partition
+    text = json.dumps(data.draw(st.sampled_from([{"classes": classes}, {"verdict": verdict}])))
+    start, end = sorted(data.draw(st.lists(st.integers(0, len(text)), min_size=2, max_size=2)))
+    thought = f"{text[:start]}<think>{text[start:end]}</think>{text[end:]}"
+    read = (lambda reply: read_partition(reply, n)) if "classes" in text else read_grade
+    if end == 0:
+        assert read(thought) == read(text)
+    else:
+        with pytest.raises(ParseError):
+            read(thought)
+
+
+@settings(max_examples=500)
+@given(partitions(6), st.lists(st.tuples(st.integers(0, 99), st.integers(0, 4), st.sampled_from("di]}<>")), max_size=3))
+def test_a_mangled_reply_is_refused_or_stops_early_or_has_brackets_to_spare(given_partition, changes):
+    """Pieces are left out, doubled, or get a bracket or a tag; what is read is the one JSON that ends as the reply."""
+    n, classes = given_partition
+    text = json.dumps({"classes": classes})
+    for start, length, change in changes:
+        at = start % (len(text) + 1)
+        piece = text[at : at + length]
+        put = {"d": "", "i": piece + piece, "<": "<think>" + piece, ">": piece + "</think>"}
+        text = text[:at] + put.get(change, piece + change) + text[at + length :]
+    try:
+        labels = read_partition(text, n)
+    except ParseError:
+        return
+    assert {blocks(labels)} == {frozenset(map(frozenset, value["classes"])) for value in endings(text, n)}
+
+
+def endings(text, n):
+    """Complete a reply in every way: closing brackets added, or the last ones taken away; thinking is cut off."""
+    thought, tag, rest = text.partition("</think>")
+    text = rest if tag and "{" not in thought else text
+    ends = [text + closing for closing in ("]]}", "]}", "}")]
+    ends += [text[:end] for end in range(len(text) + 1) if not text[end:].strip("]} ")]
+    return [value for value in map(decoded, ends) if is_partition(value, n)]
 
 
 def decoded(text):
@@ -263,6 +332,7 @@ def test_asking_again_shows_a_reply_that_providers_accept():
     messages = (Message("user", "u"),)
     assert retry_messages(messages, "", "f")[1].content == "(an empty reply)"
     assert len(retry_messages(messages, "x" * 100_000, "f")[1].content) == 2000
+    retry_messages(messages, '{"verdict": "\ud800"}', "f")[1].content.encode()
     assert retry_messages(messages, "a", "f") != messages
 
 

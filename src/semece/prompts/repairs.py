@@ -7,11 +7,12 @@ import re
 from typing import Any, NoReturn
 
 from semece.errors import ParseError
-from semece.prompts.responses import without_thinking
 
 LONGEST_REPLY = 100_000
 """Characters; a longer reply is not read."""
 
+_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_BEGINS = re.compile(r"\s*(?:```[ \t]*\w*)?\s*\{")
 _FENCE_BEFORE = re.compile(r"[ \t]*(?:```[ \t]*\w*[ \t]*)?")
 _CLOSERS = {"{": "}", "[": "]"}
 _TAIL = " \t\r\n`]}"
@@ -21,7 +22,8 @@ def read_object(text: str) -> dict[str, Any]:
     r"""Read the one JSON object of a reply.
 
     Repaired is only what leaves no choice: a code fence around the object, prose before it if the object begins a
-    line, and closing brackets at its end that are missing, wrong or too many. What was thought aloud is not read.
+    line, and closing brackets at its end that are missing or too many. What was thought aloud before it is left out;
+    anywhere else such a tag is as wrong as any other text.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def read_object(text: str) -> dict[str, Any]:
     """
     if len(text) > LONGEST_REPLY:
         raise ParseError(f"the reply must be short; got {len(text)} characters")
-    body = without_thinking(text)
+    body = _after_thinking(text)
     start = body.find("{")
     if start < 0:
         raise ParseError(f"the reply must be one JSON object; got {_clip(body)}")
@@ -50,14 +52,32 @@ def read_object(text: str) -> dict[str, Any]:
     return _decode(body[start:])
 
 
+def _after_thinking(text: str) -> str:
+    """Leave out what was thought aloud before the object, also if its opening tag is missing.
+
+    An object that stands before a tag is not thought: nothing is left out then, and the tag is read as it stands.
+    """
+    whole = text
+    while tag := _TAG.search(text):
+        before = text[: tag.start()]
+        if "{" in before and (tag[1] == "" or text is not whole or _BEGINS.match(before)):
+            break
+        end = tag if tag[1] else next((other for other in _TAG.finditer(text) if other[1]), None)
+        if end is None:
+            raise ParseError(f"the reply must be one JSON object; got thinking that does not end, {_clip(text)}")
+        text = text[end.end() :]
+    return text
+
+
 def _decode(text: str) -> dict[str, Any]:
-    """Decode an object at the start of a text; close it if its last brackets are not right."""
+    """Decode an object at the start of a text; close it if its last brackets are missing."""
     try:
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError) as fault:
         closed = _closed(text)
         if closed is None or closed == text:
-            raise ParseError(f"the reply must be valid JSON; {_name(fault)}") from None
+            named = "its brackets do not match" if closed is None else _name(fault)
+            raise ParseError(f"the reply must be valid JSON; {named}") from None
         return _decode(closed)
     if text[end:].strip(_TAIL):
         raise ParseError(f"the reply must be one JSON object and nothing after it; got {_clip(text[end:])} after it")
@@ -65,7 +85,10 @@ def _decode(text: str) -> dict[str, Any]:
 
 
 def _closed(text: str) -> str | None:
-    """Replace the closing brackets at the end by the right ones; None if a bracket before them is crossed."""
+    """Add the closing brackets that are missing at the end; None if it is not only the last ones that are missing.
+
+    A wrong one is not replaced: which one is missing, and where, is not certain then.
+    """
     core = text.rstrip(_TAIL)
     opened: list[str] = []
     for mark in re.findall(r'"(?:[^"\\]|\\.)*"|[{}\[\]]', core, re.DOTALL):
@@ -73,7 +96,8 @@ def _closed(text: str) -> str | None:
             opened.append(_CLOSERS[mark])
         elif mark in "]}" and (not opened or opened.pop() != mark):
             return None
-    return core + "".join(reversed(opened))
+    right, given = "".join(reversed(opened)), "".join(mark for mark in text[len(core) :] if mark in "]}")
+    return core + right if right.startswith(given) else None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

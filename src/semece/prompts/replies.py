@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from semece.canonical import encodable
 from semece.errors import ParseError
 from semece.models import Message
 from semece.prompts.repairs import read_object
@@ -165,7 +166,7 @@ def retry_messages(messages: tuple[Message, ...], reply: str, fault: str) -> tup
     messages : tuple of Message
         What was asked.
     reply : str
-        What came; shown to the judge, clipped at 2,000 characters.
+        What came; shown to the judge, clipped at 2,000 characters. What no request can carry is written as its code.
     fault : str
         What is wrong with it: the message of the ParseError.
 
@@ -179,6 +180,6 @@ def retry_messages(messages: tuple[Message, ...], reply: str, fault: str) -> tup
     >>> [m.role for m in retry_messages((Message("user", "Group them."),), "no", "the reply must be one JSON object")]
     ['user', 'assistant', 'user']
     """
-    echo = reply[:_LONGEST_ECHO].strip() or "(an empty reply)"
+    echo = encodable(reply[:_LONGEST_ECHO]).strip() or "(an empty reply)"
     again = f"That reply cannot be used: {fault}. Reply again with the JSON object alone."
     return (*messages, Message("assistant", echo), Message("user", again))
