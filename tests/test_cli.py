@@ -139,6 +139,28 @@ def test_a_cap_exits_with_three_and_says_how_to_go_on(semece):
         assert run.complete == (24, 24)
 
 
+def test_a_cap_of_a_configuration_is_doubled_in_the_command_that_goes_on(semece):
+    caps = "[run]\nmax_total_tokens = 2_000\nmax_tokens = 50\nconcurrency = 1\nbudget = 1e-3\n"
+    Path("run.toml").write_text(caps)
+    code, _, err = run_starter(semece, "--config", "run.toml")
+    assert code == 3
+    command = err.split("run it again with a higher cap to continue: semece ")[1].strip()
+    assert command.endswith("--config run.toml --budget 0.002 --max-total-tokens 4000")
+    code, _, err = semece(*shlex.split(command))
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(b"A=\xff", "a.env is not UTF-8 text"), (b"A=\x00b", "a.env: expected lines NAME=value; embedded null byte")],
+)
+def test_a_file_of_keys_that_cannot_be_read_is_one_sentence(semece, content, sentence):
+    Path("a.env").write_bytes(content)
+    code, _, err = run_starter(semece, "--env-file", "a.env")
+    assert code == 1
+    assert one_sentence(err) == f"semece: {sentence}"
+
+
 def test_show_has_the_classes_the_grades_and_the_numbers(semece):
     run_starter(semece)
     code, out, _ = semece("show", "a.db", "capital-france")

@@ -4,12 +4,14 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -442,3 +444,21 @@ def test_the_numbers_on_real_answers_are_those_of_the_judge_alone(semece, shared
     assert whole[0]["false_correct"] == pytest.approx(sum(wrong) / len(wrong), abs=1e-12)
     assert whole[1]["agreement"] == pytest.approx(0.658, abs=0.01), "published exact match"
     assert whole[0]["agreement_low"] > whole[1]["agreement_high"]
+
+
+def test_a_cap_says_the_command_that_goes_on(semece):
+    rows = [{"question": f"Q{i}?", "references": ["a"], "answer": "a b", "correct": True} for i in range(20)]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ("judge-eval", "a.jsonl", "-j", "fake/judge", "--concurrency", 1, "--max-total-tokens", 3_000)
+    code, out, err = semece(*words)
+    for _ in range(6):
+        assert (code, out) == (3, "")
+        assert "Traceback" not in err
+        (line,) = [line for line in err.splitlines() if line.startswith("semece: ")]
+        sentence, command = line.split("; run it again with a higher cap to continue: semece ")
+        assert "tokens is reached" in sentence
+        code, out, err = semece(*shlex.split(command))
+        if not code:
+            break
+    assert code == 0
+    assert "Verdicts against people's" in out

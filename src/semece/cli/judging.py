@@ -126,11 +126,17 @@ def call_options(  # noqa: PLR0917 - one parameter per option
 
 
 def carry_out(work: Callable[..., Awaitable[T]], *, quiet: bool) -> T:
-    """Do what takes a ``progress`` to the end; on a signal say how to go on, and exit."""
-    from semece.cli.work import progress_bars, until_signal
+    """Do what takes a ``progress`` to the end; on a signal or at a cap say how to go on, and exit."""
+    from semece.cli.work import progress_bars, until_signal, with_higher_cap
+    from semece.errors import BudgetError
 
-    with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-        result, code = asyncio.run(until_signal(work(progress=progress)))
+    try:
+        with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
+            result, code = asyncio.run(until_signal(work(progress=progress)))
+    except BudgetError as error:
+        command = shlex.join(["semece", *with_higher_cap(sys.argv[1:])])
+        typer.echo(f"semece: {error}; run it again with a higher cap to continue: {command}", err=True)
+        raise typer.Exit(3) from None
     if code:
         typer.echo(f"stopped; what was delivered is stored; {again()}", err=True)
         raise typer.Exit(code)

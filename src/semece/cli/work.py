@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import shlex
 import signal
 import sys
@@ -50,14 +51,15 @@ def run_command(given: dict[str, Any]) -> None:
     typer.echo(str(path), err=True)
     dataset = open_dataset(settings.dataset)  # fetched before there is a loop, so that Ctrl-C stops it
     outcome, code = carry_out(settings, path, dataset, quiet=quiet)
-    report(path, outcome, code)
+    report(path, outcome, code, settings)
 
 
-def report(path: Path, outcome: Outcome | None, code: int) -> None:
+def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -> None:
     """Print the summary if there is one, the path, and how to go on if something is missing."""
     from semece.cli.reading import print_summary
 
-    words, capped = (with_higher_cap(sys.argv[1:]), " with a higher cap") if code == 3 else (sys.argv[1:], "")
+    caps = {"--budget": settings.max_cost, "--max-total-tokens": settings.max_total_tokens}
+    words, capped = (with_higher_cap(sys.argv[1:], caps), " with a higher cap") if code == 3 else (sys.argv[1:], "")
     again = f"run it again{capped} to continue: {shlex.join(['semece', *words])}"
     if outcome is None:
         typer.echo(f"stopped; what was delivered is stored in {path}; {again}", err=True)
@@ -74,23 +76,36 @@ def report(path: Path, outcome: Outcome | None, code: int) -> None:
         raise typer.Exit(code or 3)
 
 
-def with_higher_cap(words: list[str]) -> list[str]:
+def with_higher_cap(words: list[str], caps: Mapping[str, float | None] | None = None) -> list[str]:
     """Double the caps of a command, so that it can continue.
+
+    Parameters
+    ----------
+    words : list of str
+        The command.
+    caps : mapping of str to float or None, optional
+        The caps that held, by option: one that came from a file is appended, since the command line wins.
 
     Examples
     --------
     >>> with_higher_cap(["run", "--budget", "0.5", "--max-total-tokens=1000"])
     ['run', '--budget', '1', '--max-total-tokens=2000']
+    >>> with_higher_cap(["run", "--config", "run.toml"], {"--budget": 0.5, "--max-total-tokens": None})
+    ['run', '--config', 'run.toml', '--budget', '1']
     """
-    raised = list(words)
+    raised, named = list(words), set()
     for place, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name not in {"--budget", "--max-total-tokens"}:
             continue
+        named.add(name)
         if equals:
             raised[place] = f"{name}={2 * float(value):.15g}"
         elif place + 1 < len(words):
             raised[place + 1] = f"{2 * float(words[place + 1]):.15g}"
+    for name, cap in (caps or {}).items():
+        if cap is not None and name not in named:
+            raised += [name, f"{2 * cap:.15g}"]
     return raised
 
 
@@ -203,7 +218,7 @@ def load_keys(path: Path | None) -> None:
     Raises
     ------
     ParseError
-        The file is not there.
+        The file is not there, or cannot be read.
     """
     if path is None:
         return
@@ -211,7 +226,10 @@ def load_keys(path: Path | None) -> None:
 
     if not path.is_file():
         raise ParseError(f"{path} does not exist; --env-file names a file with lines NAME=value")
-    load_dotenv(path)
+    try:
+        load_dotenv(stream=io.StringIO(_read(path)))
+    except ValueError as error:
+        raise ParseError(f"{path}: expected lines NAME=value; {error}") from None
 
 
 def carry_out(settings: Settings, path: Path, dataset: Dataset, *, quiet: bool) -> tuple[Outcome | None, int]:

@@ -131,7 +131,7 @@ def mode_weights(counts: Counts) -> Floats:
 
 def weighted(counts: Counts, weights: Floats, values: Floats) -> Floats:
     """Weighted mean in [0, 1] of the values of each question's classes; those of weight 0 do not matter."""
-    means = per_question(np.add, np.where(weights > 0, weights * values, 0.0), counts.offsets)
+    means: Floats = per_question(np.add, np.where(weights > 0, weights * values, 0.0), counts.offsets)
     return np.clip(means, 0.0, 1.0)  # weights that add up to 1 + 2e-16 would make 1 + 2e-16 of ones
 
 
