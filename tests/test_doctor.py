@@ -10,6 +10,7 @@ from semece.batch.ledger import Ledger, new_id
 from semece.cli import main
 from semece.doctor import examine
 from semece.errors import StoreError
+from semece.judge_eval import SOURCE
 from semece.run import Run
 from semece.settings import Settings
 from semece.store import Store
@@ -55,6 +56,15 @@ def test_a_file_that_is_being_written_is_said_with_the_warning_about_copies(tmp_
         _, lines = examine(tmp_path / "a.db")
     assert "it is being written now" in lines
     assert any("a.db-wal" in line and "together" in line for line in lines)
+
+
+def test_a_file_of_judge_eval_is_said_to_be_one(tmp_path):
+    with Store(tmp_path / "a.db", write=True) as store:
+        store.set_meta("source", SOURCE)
+        store.set_meta("identity", {"model": "judge-eval", "dataset": "judge-eval"})
+    well, lines = examine(tmp_path / "a.db")
+    assert well
+    assert lines[-1] == "it holds no run, but a judge's replies to labelled answers, for semece judge-eval"
 
 
 def test_batches_under_way_are_said(tmp_path):

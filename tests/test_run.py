@@ -14,6 +14,7 @@ from semece.models.fake import FakeModel
 from semece.records import Question
 from semece.run import Run
 from semece.settings import Settings
+from semece.store import Store
 from semece.work import execute
 
 QUICK = Patience(attempts=3, first_wait=0.001, longest_wait=0.002)
@@ -279,7 +280,8 @@ def test_results_do_not_depend_on_concurrency_or_order(tmp_path):
     ("change", "sentence"),
     [
         ({"n": 0}, "n must be at least 1; got 0"),
-        ({"temperature": -1}, "temperature must be at least 0; got -1"),
+        ({"temperature": -1}, "temperature must be 0 to 2; got -1"),
+        ({"temperature": 2.1}, "temperature must be 0 to 2; got 2.1"),
         ({"top_p": 0}, "top-p must be above 0"),
         ({"elicit": "words"}, "elicit must be percent or none"),
         ({"grade_classes": "some"}, "grade-classes must be all or mode"),
@@ -291,3 +293,17 @@ def test_settings_that_cannot_be_meant_are_one_sentence(tmp_path, change, senten
     with pytest.raises(SemeceError, match=sentence):
         do(tmp_path / "a.db", fake(), **change)
     assert not (tmp_path / "a.db").exists()
+
+
+def test_a_store_that_was_open_before_stays_open_when_it_holds_no_run_or_no_such_judge(tmp_path):
+    do(tmp_path / "a.db", fake())
+    with Store(tmp_path / "a.db") as store:
+        with pytest.raises(SemeceError, match="there is no judge 'oracle'"):
+            Run(store, judge="oracle")
+        with Run(tmp_path / "a.db") as run:
+            assert run.complete == (4, 4)
+        assert store.meta("view")["n"] == run.n
+    with Store(":memory:", write=True) as store:
+        with pytest.raises(StoreError, match="holds no run yet"):
+            Run(store)
+        assert store.meta("view") is None

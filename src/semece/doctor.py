@@ -37,6 +37,8 @@ def examine(path: str | Path) -> tuple[bool, list[str]]:
         if faults:
             return False, [f"{path} is damaged: {fault}" for fault in faults]
         lines = [f"{path} is whole", *_state(Path(path))]
+        if store.meta("source") == "judge-eval":
+            return True, [*lines, "it holds no run, but a judge's replies to labelled answers, for semece judge-eval"]
         if store.meta("view") is None:
             return False, [*lines, "it holds no run yet"]
         under_way = len(Ledger(store).open())

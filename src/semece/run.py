@@ -94,17 +94,19 @@ class Run:
     ) -> None:
         self._store = path if isinstance(path, Store) else Store(path)
         self.path = self._store.path
-        self._view = self._store.meta("view")
-        self._identity = self._store.meta("identity")
-        if self._view is None or self._identity is None:
-            self._store.close()
-            raise StoreError(f"{self.path} holds no run yet; 'semece run' or 'semece score' fills it")
-        prompt = self._view["judge_prompt"]
-        self._partition_judge, self._grade_judge = open_judges(
-            partition_judge or judge or self._view["partition_judge"],
-            grade_judge or judge or self._view["grade_judge"],
-            prompt=prompt,
-        )
+        try:
+            self._view, self._identity = self._store.meta("view"), self._store.meta("identity")
+            if self._view is None or self._identity is None:
+                raise StoreError(f"{self.path} holds no run yet; 'semece run' or 'semece score' fills it")
+            self._partition_judge, self._grade_judge = open_judges(
+                partition_judge or judge or self._view["partition_judge"],
+                grade_judge or judge or self._view["grade_judge"],
+                prompt=self._view["judge_prompt"],
+            )
+        except BaseException:
+            if self._store is not path:  # a store that was open before stays so
+                self._store.close()
+            raise
 
     def __enter__(self) -> Self:
         return self

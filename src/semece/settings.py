@@ -189,7 +189,7 @@ def check_settings(settings: Settings) -> None:
         ("limit", settings.limit is None or settings.limit >= 1, "at least 1", settings.limit),
         ("sample", settings.sample is None or settings.sample >= 1, "at least 1", settings.sample),
         ("attempts", settings.patience.attempts >= 1, "at least 1", settings.patience.attempts),
-        ("temperature", settings.temperature is None or settings.temperature >= 0, "at least 0", settings.temperature),
+        ("temperature", settings.temperature is None or 0 <= settings.temperature <= 2, "0 to 2", settings.temperature),
         ("top-p", settings.top_p is None or 0 < settings.top_p <= 1, "above 0 and at most 1", settings.top_p),
         ("max-tokens", settings.max_tokens is None or settings.max_tokens >= 1, "at least 1", settings.max_tokens),
         ("timeout", settings.timeout > 0, "above 0", settings.timeout),
