@@ -121,7 +121,8 @@ def same_person(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
     The family names must be alike: the last words, or the first where a comma follows it. The given names must agree
     from the first as far as both have them: 'Keeley Hawes' is 'Keeley Clare Julia Hawes', 'H. S. Johnson' is 'Hugh
-    Samuel Johnson', 'George W. Bush' is not 'George H. W. Bush'.
+    Samuel Johnson', 'George W. Bush' is not 'George H. W. Bush'. After the same first name the family name may have one
+    slip: 'Ravi Sankar' is 'Ravi Shankar'.
 
     Examples
     --------
@@ -130,9 +131,18 @@ def same_person(one: Sequence[Item], other: Sequence[Item]) -> bool:
     True
     """
     one, other = _in_order(one), _in_order(other)
-    if min(len(one), len(other)) < 2 or not alike(one[-1], other[-1]):
+    if min(len(one), len(other)) < 2:
         return False
-    return all(map(same_given_name, _given(one), _given(other)))
+    first, second = _given(one), _given(other)
+    family = alike(one[-1], other[-1]) or (first[0] == second[0] and _slips(one[-1], other[-1]))
+    return family and all(map(same_given_name, first, second))
+
+
+def _slips(one: Item, other: Item) -> bool:
+    """Whether two family names of five letters or more differ by one letter that is not the first."""
+    a, b = one.text, other.text
+    named = one.named and other.named and a.isalpha() and b.isalpha()
+    return named and min(len(a), len(b)) >= 5 and a[0] == b[0] and abs(len(a) - len(b)) < 2 and _one_slip(a, b)
 
 
 def _in_order(name: Sequence[Item]) -> Sequence[Item]:
