@@ -120,10 +120,20 @@ def score(
             raise StoreError(f"{path} holds other samples; write to another file with -o")
         store.set_meta("identity", identity)
         store.set_meta("source", "samples")
+        store.set_meta("files", [str(file) for file in paths])
+        store.set_meta("options", _words(reading, judge))
         store.add_questions(enumerate(sample.question for sample in whole))
         store.set_meta("view", view)
         _store(store, whole, list(_sentences(findings)))
     return [*hints, ONE_EACH] if view["n"] == 1 else hints
+
+
+def _words(reading: Reading, judge: str | None) -> list[str]:
+    """Spell what differs from the defaults, as the command line takes it."""
+    told = {"--judge": judge, "--format": reading.form, "--questions": reading.questions}
+    told |= {"--model": reading.model, "--scorer": reading.scorer}
+    words = [word for name, value in told.items() if value is not None for word in (name, value)]
+    return [*words, "--skip-bad"] if reading.skip_bad else words
 
 
 def _store(store: Store, samples: Sequence[Sample], sentences: Sequence[str]) -> None:
