@@ -18,9 +18,11 @@ import pytest
 from semece.batch.courier import Courier
 from semece.batch.harvest import Harvester
 from semece.batch.ledger import Ledger, Line, custom_id, new_id
-from semece.batch.stages import Collector, judge_by_batch, nothing, respond_by_batch
+from semece.batch.stages import Collector, judge_by_batch, respond_by_batch
 from semece.budget import Budget, Price
+from semece.connections import Connections
 from semece.errors import BudgetError, ModelError, TransientError
+from semece.invocation import Work
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.models.batch import BatchFailedError, LineResult, UnknownBatchError
 from semece.models.fake import FakeModel
@@ -28,6 +30,7 @@ from semece.models.fake_batches import FakeBatches
 from semece.pipeline import Asking, missing_slots
 from semece.prompts import response_prompt
 from semece.run import Run
+from semece.settings import Settings
 from semece.store import Store
 from tests.batch_client import QUESTIONS, QUICK, REFERENCES, do
 from tests.servers.anthropic_server import AnthropicServer
@@ -522,18 +525,19 @@ def test_what_is_under_way_stays_set_aside_when_the_run_goes_on(store):
     batches = Scripted(looks=100)
     with pytest.raises(TimeoutError):
         asyncio.run(asyncio.wait_for(_drawing(store, batches), 0.3))
-    budget = Budget(max_tokens=10**9)
     batches._looks = 1
 
-    async def go():
-        courier = courier_of(store, batches, budget=budget)
-        courier._take_up()
-        held = budget._reserved_tokens
-        await courier.deliver(nothing)
-        return held
+    class Ready(Connections):
+        def batches(self, spelling):
+            assert spelling == batches.name
+            return batches
 
-    assert asyncio.run(go()) > TOTAL * 1000
-    assert (budget._reserved_tokens, budget.tokens) == (0, sum(store.spent()["respond"][:2]))
+    told = Settings("fake/batches", "six", judge="exact", max_total_tokens=10**9)
+    work = Work(store, told, list(QUESTIONS), connections=Ready(told, QUESTIONS))
+    held = work.budget._reserved_tokens
+    asyncio.run(work.collect())
+    assert held > TOTAL * 1000
+    assert (work.budget._reserved_tokens, work.budget.tokens) == (0, sum(store.spent()["respond"][:2]))
 
 
 def test_costs_are_the_batch_price_and_unknown_prices_stay_unknown(store):

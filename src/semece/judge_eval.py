@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.calls import in_parallel
+from semece.connections import Connections
 from semece.errors import ParseError, SemeceError, StoreError
+from semece.invocation import Work
 from semece.judges.forms import distinct
 from semece.judges.given import GivenJudge
 from semece.judges.llm import LLMJudge
@@ -18,16 +20,14 @@ from semece.pipeline import Missing, Undelivered, grade, partition
 from semece.records import Partition, Response
 from semece.settings import Settings, check_settings
 from semece.store import Store
-from semece.work import Work, open_for
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
     from semece.calls import Asker
     from semece.labelled import GradedAnswer, Labelled
-    from semece.models import Model
     from semece.pipeline import Judge, Progress
     from semece.records import Question, Verdict
 
@@ -113,13 +113,19 @@ async def evaluate_judge(
         raise SemeceError("the judge given says what a file says: measure rules, exact or a model")
     tasks = _Tasks(labelled, pairs=pairs)
     asked = judges[0] if isinstance(judges[0], LLMJudge) else None
-    async with _opened_model(asked, store, tasks, options) as model:
+    settings = _settings(asked, options)
+    questions = list({question.id: question for question in tasks.questions.values()}.values())
+    async with aclosing(Connections(settings, questions)) as connections:
+        if asked and not isinstance(store, Store) and (store is None or not Path(store).exists()):  # noqa: ASYNC240 - at the start
+            connections.open(asked.model)  # one that cannot be used leaves no file
         with _opened(store if asked else None) as opened:
             bench = _Bench(opened, *judges, tasks.questions)
             for key in tasks.questions:
                 await bench.judge(key, None)
-            if model and bench.left:
-                await _ask(bench, model, progress or _silent)
+            if asked and bench.left:
+                opened.add_questions(enumerate(questions))
+                work = Work(opened, settings, questions, progress, connections=connections)
+                await _ask(bench, work)
     return Evaluation(
         judges[0].name,
         tuple(bench.verdicts[key] for key in tasks.graded),
@@ -208,55 +214,25 @@ class _Bench:
             return None
 
 
-class _Asked:
-    """A judge's model that is opened when it is first needed, or before a file is made for its replies."""
-
-    def __init__(self, judge: LLMJudge, questions: list[Question], options: dict[str, Any]) -> None:
-        self.settings = Settings(**{"model": judge.model, "dataset": SOURCE, "judge": judge.name, **options})
-        check_settings(self.settings)
-        self.questions = questions
-        self.model: Model | None = None
-
-    def open(self) -> Model:
-        """Open it once."""
-        self.model = self.model or open_for(self.settings, self.questions, self.settings.model)
-        return self.model
+def _settings(judge: LLMJudge | None, options: dict[str, Any]) -> Settings:
+    """Say how a judge is asked, if it is a model."""
+    named = {"model": judge.model, "judge": judge.name} if judge else {"model": SOURCE}
+    settings = Settings(**{"dataset": SOURCE, **named, **options})
+    if judge:
+        check_settings(settings)
+    return settings
 
 
-@asynccontextmanager
-async def _opened_model(
-    judge: LLMJudge | None, store: str | Path | Store | None, tasks: _Tasks, options: dict[str, Any]
-) -> AsyncIterator[_Asked | None]:
-    """Give the judge's model; one that cannot be used leaves no file."""
-    if judge is None:
-        yield None
-        return
-    asked = _Asked(judge, list(tasks.questions.values()), options)
-    try:
-        if store is None or (not isinstance(store, Store) and not Path(store).exists()):  # noqa: ASYNC240 - at the start
-            asked.open()
-        yield asked
-    finally:
-        if asked.model is not None:
-            await asked.model.aclose()
-
-
-async def _ask(bench: _Bench, asked: _Asked, progress: Progress) -> None:
+async def _ask(bench: _Bench, work: Work) -> None:
     """Ask a model for what is left."""
-    left, questions = bench.left, {question.id: question for question in asked.questions}
-    bench.store.add_questions(enumerate(questions.values()))
-    caller = Work(bench.store, asked.settings, asked.questions, progress).caller(asked.open())
-    progress("judge", -len(left))
+    left, caller = bench.left, work.caller(work.connections.live(work.settings.model))
+    work.progress("judge", -len(left))
 
     async def one(key: _Key) -> None:
         await bench.judge(key, caller)
-        progress("judge", 1)
+        work.progress("judge", 1)
 
     await in_parallel((partial(one, key) for key in left), caller.pace.concurrency)
-
-
-def _silent(stage: str, steps: int) -> None:
-    del stage, steps
 
 
 @contextmanager

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from semece.connections import Connections
 from semece.diagnostics.agreement import Judged, index_rows, judge_agreement, partition_agreement
 from semece.diagnostics.changes import CHANGE
 from semece.diagnostics.frames import frame
 from semece.diagnostics.hedging import hedging_bracket
 from semece.errors import ParseError, SemeceError
+from semece.invocation import Work
 from semece.judges.alarms import KINDS, kind_of
 from semece.judges.given import GivenJudge
 from semece.judges.hedges import is_hedged
@@ -24,7 +26,6 @@ from semece.pipeline import Missing, Undelivered, grade, partition
 from semece.run import Run
 from semece.settings import check_settings
 from semece.store import Store
-from semece.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -169,7 +170,7 @@ async def _left(store: Store, judge: str) -> list[str]:
 
 async def _is_left(store: Store, judges: tuple[Judge, Judge], view: QuestionView, *, which: str) -> bool:
     """Whether classes or grades of a question are missing that the judge may still give."""
-    if not any(response.usable for response in view.responses):
+    if view.missing or not any(response.usable for response in view.responses):
         return False
     missing: list[int] = []
     try:
@@ -187,13 +188,12 @@ async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | No
     asked = judges[0].model if isinstance(judges[0], LLMJudge) else run.model
     settings = replace(run.settings(), model=asked, judge=judge, **options)
     check_settings(settings)
-    work = Work(store, settings, list(store.questions(ids)), progress or _silent, run.reader())
-    await work.judge(*judges)
+    questions = list(store.questions(ids))
+    async with aclosing(Connections(settings, questions)) as connections:
+        work = Work(store, settings, questions, progress, run.reader(), connections=connections)
+        await work.collect()
+        await work.judge(*judges)
     return work.missing
-
-
-def _silent(stage: str, steps: int) -> None:
-    del stage, steps
 
 
 def compare_judges(first: Run, second: Run) -> Comparison:

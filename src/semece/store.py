@@ -34,6 +34,8 @@ MOST_QUEUED = 500
 """Requests in memory before they are committed without their replies."""
 
 _log = logging.getLogger("semece")
+_NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
+_MAYBE_PAID = "raw LIKE '%\"maybe_paid\":true%'"
 _COLUMNS = (
     "key, stage, question_id, position, judge, request, text, raw, finish_reason, status, call, "
     "input_tokens, output_tokens, cost, latency, provider_id, time"
@@ -225,13 +227,21 @@ class Store:
         """Commit what is queued. On an error nothing of it is written and it stays queued."""
         if not self._pending and not self._requests:
             return
-        sql = f"INSERT OR IGNORE INTO replies ({_COLUMNS}) VALUES ({','.join('?' * 17)})"  # noqa: S608 - constants
         with self._transaction():
             for key, body in self._requests.items():
                 self._texts.put(key, body)
-            self._connection.executemany(sql, [_row(reply) for reply in self._pending])
+            self._insert_replies()
         self._requests.clear()
         self._pending.clear()
+
+    def _insert_replies(self) -> None:
+        """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
+        sql = f"INSERT INTO replies ({_COLUMNS}, superseded) VALUES ({','.join('?' * 18)})"  # noqa: S608 - constants
+        for reply in self._pending:
+            row = _row(reply)
+            stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0)).rowcount
+            if not stands and reply.call is not None:
+                self._connection.execute(sql, (*row, 1))
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -263,10 +273,13 @@ class Store:
         """Mark a delivered judge reply that today's parser refuses as unparseable."""
         self._execute("UPDATE replies SET status = 'unparseable' WHERE key = ? AND status = 'ok'", (key,))
 
-    def count(self, stage: str) -> dict[str, int]:
-        """How many rows of a stage have each status."""
-        sql = "SELECT status, count(*) FROM replies WHERE stage = ? AND superseded = 0 GROUP BY status"
-        return dict(self._execute(sql, (stage,)))
+    def count(self, stage: str, judge: str | None = None) -> dict[str, int]:
+        """How many rows of a stage have each status; only those of one judge if its id is given."""
+        sql = (
+            "SELECT status, count(*) FROM replies WHERE stage = ? AND superseded = 0 AND (? IS NULL OR judge = ?) "
+            "GROUP BY status"
+        )
+        return dict(self._execute(sql, (stage, judge, judge)))
 
     def judges(self, stage: str) -> set[str]:
         """Ids of the judges whose replies were delivered in a stage, readable or not."""
@@ -282,6 +295,22 @@ class Store:
         rows = self._execute(sql)
         return {r[0]: (int(r[1]), int(r[2]), (r[3] or 0.0) if r[5] == r[4] else None) for r in rows}
 
+    def bills(self) -> list[tuple[str | None, float, int, int, int]]:
+        """Per judge (None: who responds): known USD, all tokens, input and output tokens without a known cost."""
+        unpriced = "total(CASE WHEN cost IS NULL THEN {} END)"
+        sums = ["total(cost)", "total(input_tokens) + total(output_tokens)"]
+        sums += [unpriced.format(name) for name in ("input_tokens", "output_tokens")]
+        rows = self._execute(f"SELECT judge, {', '.join(sums)} FROM replies GROUP BY judge")  # noqa: S608 - constants
+        return [(judge, cost, int(tokens), int(asked), int(answered)) for judge, cost, tokens, asked, answered in rows]
+
+    def unbilled(self) -> list[tuple[str | None, bytes, int]]:
+        """List calls that may be paid for though nobody said what they took: judge, request, choices."""
+        delivered = f"call IS NOT NULL AND status NOT IN {_NOTHING_CAME} GROUP BY call HAVING count(input_tokens) = 0"
+        silent = f"SELECT judge, request, count(*) FROM replies WHERE {delivered}"  # noqa: S608 - constants
+        failed = f"SELECT judge, request, raw FROM replies WHERE status IN {_NOTHING_CAME} AND {_MAYBE_PAID}"  # noqa: S608
+        lost = [(judge, request, json.loads(raw).get("choices", 1)) for judge, request, raw in self._execute(failed)]
+        return self._execute(silent) + lost
+
     def integrity_faults(self) -> list[str]:
         """List what SQLite finds wrong with the file; empty if nothing."""
         found = [str(row[0]) for row in self._execute("PRAGMA integrity_check")]
@@ -289,19 +318,13 @@ class Store:
 
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
-        sql = (
-            "SELECT count(*), coalesce(sum(raw LIKE '%\"maybe_paid\":true%'), 0) FROM replies "
-            "WHERE status IN ('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
-        )
+        sql = f"SELECT count(*), coalesce(sum({_MAYBE_PAID}), 0) FROM replies WHERE status IN {_NOTHING_CAME}"  # noqa: S608
         failed, paid = self._execute(sql)[0]
         return int(failed), int(paid)
 
     def last_failure(self) -> str | None:
         """Read the sentence of the newest call that delivered nothing."""
-        sql = (
-            "SELECT raw FROM replies WHERE status IN "
-            "('rate_limited', 'timeout', 'connection', 'server', 'broken_body') ORDER BY id DESC LIMIT 1"
-        )
+        sql = f"SELECT raw FROM replies WHERE status IN {_NOTHING_CAME} ORDER BY id DESC LIMIT 1"  # noqa: S608
         rows = self._execute(sql)
         return None if not rows else str(json.loads(rows[0][0]).get("error"))
 

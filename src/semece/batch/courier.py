@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from semece.batch.harvest import Harvester
 from semece.batch.ledger import Ledger, custom_id, new_id
 from semece.batch.search import Search
+from semece.batch.stages import nothing
 from semece.budget import Budget
 from semece.calls import Patience
 from semece.errors import BudgetError, ModelError, TransientError
@@ -104,13 +105,15 @@ class Courier:
     patience : BatchPatience or None
         How long to wait.
     budget : Budget or None
-        Caps.
+        Caps; what stands in the ledger is set aside in it already.
     price : Price or None
         Per token in batches; None if it is not known.
     ceiling : Price or None
         What is set aside per token where `price` is not known: the live price.
     progress : callable or None
         Called with the number of replies that were delivered.
+    anew : bool
+        Whether lines whose results are gone are asked again although they were paid for not long ago.
     """
 
     def __init__(
@@ -123,6 +126,7 @@ class Courier:
         price: Price | None = None,
         ceiling: Price | None = None,
         progress: Callable[[int], None] | None = None,
+        anew: bool = False,
     ) -> None:
         self.model = model
         self._store = store
@@ -132,12 +136,14 @@ class Courier:
         self._budget = budget or Budget()
         self._price, self._ceiling = price, price or ceiling
         self._progress = progress
+        self._anew = anew
         self._open: list[Entry] = []
         self._since: dict[str, float] = {}
         self._tries: Counter[bytes] = Counter()
         self._excused: Counter[bytes] = Counter()
         self._most = model.max_lines
         self._failures = 0
+        self._trouble: TransientError | None = None
         self._given_up = False
         self._capped: BudgetError | None = None
         self._refused: ModelError | None = None
@@ -171,13 +177,28 @@ class Courier:
         if stopped := self._refused or self._capped:
             raise stopped
 
+    async def collect(self) -> None:
+        """Submit nothing, and stay until all that is under way is back.
+
+        Raises
+        ------
+        ModelError
+            It is not: looks at it failed, or it is refused. What is under way may be paid for.
+        """
+        await self.deliver(nothing)
+        if self._open:
+            lines = sum(len(entry.slots) for entry in self._open)
+            raise ModelError(
+                f"{lines:,} requests are under way in batches of {self.model.name} and may be paid for, but looking at "
+                f"them failed ({self._trouble}): run it again later"
+            )
+
     def _take_up(self) -> None:
         """Take up what earlier invocations left under way."""
         known = {entry.id for entry in self._open}
         for entry in self._ledger.open(self.model.name):
             if entry.id not in known:
                 self._watch(entry)
-                self._budget.hold(entry.held)
 
     def _watch(self, entry: Entry) -> None:
         self._open.append(entry)
@@ -269,7 +290,7 @@ class Courier:
             try:
                 changed |= await self._advance(entry)
             except TransientError as error:
-                failed = True
+                failed, self._trouble = True, error
                 self._note(f"a look at a batch failed: {error}")
             except ModelError as error:
                 self._refused = self._refused or error
@@ -280,20 +301,31 @@ class Courier:
         """Take an entry one step further; tell whether it is closed."""
         if entry.provider_id is None:
             return await self._seek(entry)
+        state = None
         try:
             state = await self.model.state(entry.provider_id)
+            if state.ending is None:
+                return False
+            await self._gather(entry, state)
         except UnknownBatchError as error:
-            if not error.gone and entry.age < FORGOTTEN_AFTER:
-                raise ModelError(
-                    f"{error}; use the key and the endpoint that made batch {entry.provider_id}: its "
-                    f"{len(entry.slots):,} requests may be paid for"
-                ) from None
-            self._close(entry, "lost", (0.0, 0), f"batch {entry.provider_id} is not known any more")
-            return True
-        if state.ending is None:
-            return False
-        await self._gather(entry, state)
+            self._lose(entry, error, known=state is not None)
         return True
+
+    def _lose(self, entry: Entry, error: UnknownBatchError, *, known: bool) -> None:
+        """Give up an entry whose results will not come: it is old, or who asks wants so; it counts as paid for."""
+        lines, old = f"{len(entry.slots):,} requests", entry.age >= FORGOTTEN_AFTER
+        if known and not (old or error.gone or self._anew):
+            raise ModelError(
+                f"{error}; the results of batch {entry.provider_id} are gone and its {lines} were paid for: ask again "
+                "with --retry-failed, or write to another file with -o"
+            )
+        if not known and not (old or error.gone):
+            raise ModelError(
+                f"{error}; use the key and the endpoint that made batch {entry.provider_id}: its {lines} may be paid "
+                "for"
+            )
+        gone = f"the results of batch {entry.provider_id} are gone" if known else f"batch {entry.provider_id} is gone"
+        self._close(entry, "lost", entry.held, f"{gone}: {lines} are asked again")
 
     async def _seek(self, entry: Entry) -> bool:
         """Look for a batch whose creation was interrupted; its lines are free again once it is sure not to exist."""

@@ -42,7 +42,7 @@ class Harvest:
     cost, tokens : float, int
         What the lines took of which it is known.
     unpriced, uncounted : int
-        Delivered lines of which that is not known.
+        Lines that are, or may be, paid for and of which that is not known.
     """
 
     delivered: int = 0
@@ -57,7 +57,7 @@ class Harvest:
     uncounted: int = 0
 
     def bill(self, usage: Usage | None, price: Price | None) -> float | None:
-        """Add what a line took; give its cost."""
+        """Add what a line took, None if nobody says; give its cost."""
         cost = None if usage is None or price is None else price.of(usage)
         self.cost += cost or 0.0
         self.unpriced += cost is None
@@ -113,7 +113,8 @@ class Harvester:
                 self._take_rest(error.reason, cancelled=error.cancelled)
         else:
             self._take_rest(_unlisted(state), cancelled=state.ending == "cancelled")
-        self._store.flush()
+        finally:  # what came before a connection broke is known to be stored when the results are fetched again
+            self._store.flush()
         return self._harvest
 
     def _take(self, result: LineResult) -> None:
@@ -128,7 +129,7 @@ class Harvester:
         if result.error is None:
             self._harvest.again.append(key)
         elif isinstance(result.error, TransientError):
-            self._fail(result.error, slots[0], name)
+            self._fail(result.error, slots, name)
         elif self._harvest.refused is None:
             self._harvest.refused = result.error
         if result.cancelled:
@@ -145,9 +146,11 @@ class Harvester:
             if self._progress:
                 self._progress(len(rows))
 
-    def _fail(self, error: TransientError, slot: Slot, name: str) -> None:
+    def _fail(self, error: TransientError, slots: tuple[Slot, ...], name: str) -> None:
+        if error.maybe_paid:
+            self._harvest.bill(None, None)
         if name not in self._stored:
-            self._store.append([failed_row(error, slot, name)])
+            self._store.append([failed_row(error, slots[0], name, choices=len(slots))])
 
     def _take_rest(self, reason: ModelError, *, cancelled: bool) -> None:
         """Lines without a result share the batch's reason."""

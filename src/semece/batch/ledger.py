@@ -88,7 +88,7 @@ class Entry:
 
     def call(self, key: bytes) -> str:
         """Name the call that a line is, the same whenever its result is stored."""
-        return self.id[:8] + key.hex()[:8]
+        return self.id[:8] + key.hex()[:16]
 
     def owns(self, custom_id: str) -> bool:
         """Whether a line's name was given by this entry."""
@@ -112,6 +112,11 @@ class Ledger:
         rows = [row for row in self._store.batches() if row[1] in OPEN]
         entries = [self._entry(*row) for row in rows]
         return [entry for entry in entries if model is None or entry.model == model]
+
+    def held(self, *statuses: str) -> tuple[float, int]:
+        """Add up the USD and tokens set aside for the entries that have one of some statuses."""
+        amounts = [json.loads(row[3])["held"] for row in self._store.batches() if row[1] in statuses]
+        return sum(cost for cost, _ in amounts), sum(tokens for _, tokens in amounts)
 
     def known(self) -> set[str]:
         """List the provider's ids of all entries, open or not."""
