@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from semece.budget import Budget, Price, estimated_tokens, known_price, read_prices
+from semece.budget import Budget, Price, estimated_tokens, known_price, prompt_tokens, read_prices
 from semece.calls import Patience
 from semece.datasets import Dataset, open_dataset
-from semece.errors import BudgetError, ParseError, SemeceError
-from semece.models import Decoding, Message, Request
+from semece.errors import BudgetError, ParseError, SemeceError, StoreError
+from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.planning import check_judges, plan, plan_text
 from semece.settings import Settings
+from semece.store import Store
 from semece.work import execute
 
 from .servers.openai_server import OpenAIServer
@@ -49,8 +50,88 @@ def test_what_is_stored_is_not_planned_again_and_its_length_is_used(tmp_path):
     asyncio.run(execute(settings, tmp_path / "a.db"))
     after = plan(settings, tmp_path / "a.db")
     assert (after.stages[0].calls, after.measured) == (0, True)
-    assert 5 <= after.answer_tokens <= 10
+    with Store(tmp_path / "a.db") as store:
+        assert after.answer_tokens == round(store.spent()["respond"][1] / 240) == 4
     assert plan(settings, tmp_path / "a.db", expected_tokens=99).answer_tokens == 99
+
+
+class Thinking:
+    """Writes `hidden` tokens per choice that nobody sees; its prompts take thrice what is estimated."""
+
+    name, max_choices = "fake/thinking", 5
+
+    def __init__(self, hidden=2000, counts=True, stopped=()):
+        self.hidden, self.counts, self.stopped, self.calls = hidden, counts, stopped, 0
+
+    async def __call__(self, request, /):
+        self.calls += 1
+        status = "truncated" if self.calls in self.stopped else "ok"
+        replies = (Reply("Answer: Paris\nConfidence: 90%", status, "stop", "{}"),) * request.n
+        usage = Usage(3 * prompt_tokens(request.messages), self.hidden * request.n)
+        return Call(replies, usage if self.counts else None)
+
+    async def aclose(self):
+        pass
+
+
+THINKING = Settings("fake/thinking", "starter", n=5, judge="rules", max_tokens=4000, concurrency=1)
+
+
+def test_tokens_that_nobody_sees_are_planned_as_they_were_paid_and_prompts_as_they_were_counted(tmp_path):
+    path = tmp_path / "a.db"
+    asyncio.run(execute(THINKING, path, model=Thinking()))
+    more = plan(replace(THINKING, n=10), path)
+    [stage] = more.stages
+    assert (more.answer_tokens, more.measured) == (2000, True)
+    assert (stage.calls, stage.output_tokens) == (24, 24 * 5 * 2000)
+    with Store(path) as store:
+        assert stage.input_tokens == store.spent()["respond"][0], "as many calls with the same prompts"
+    assert plan(replace(THINKING, n=10), path, expected_tokens=7).stages[0].output_tokens == 24 * 5 * 7
+    assert "what the stored replies took" in plan_text(more)
+
+
+def test_prompts_are_scaled_only_when_enough_calls_were_counted(tmp_path):
+    few = replace(THINKING, limit=19)
+    asyncio.run(execute(few, tmp_path / "a.db", model=Thinking()))
+    fresh = plan(THINKING, tmp_path / "nothing.db").stages[0].input_tokens
+    assert plan(replace(few, n=10), tmp_path / "a.db").stages[0].input_tokens < fresh
+    asyncio.run(execute(replace(few, limit=20), tmp_path / "a.db", model=Thinking()))
+    assert plan(replace(few, limit=20, n=10), tmp_path / "a.db").stages[0].input_tokens > 2 * fresh
+
+
+def test_where_nobody_counts_the_stored_texts_are_measured(tmp_path):
+    asyncio.run(execute(THINKING, tmp_path / "a.db", model=Thinking(counts=False)))
+    made = plan(replace(THINKING, n=10), tmp_path / "a.db")
+    assert (made.answer_tokens, made.measured) == (8, True)
+
+
+def test_a_judges_calls_are_planned_as_its_calls_were(tmp_path):
+    judged = Settings("fake/?pmf=.5,.3,.2", "starter", n=10, limit=22, judge="fake/judge")
+    asyncio.run(execute(judged, tmp_path / "a.db"))
+    _, *stages = plan(replace(judged, limit=24), tmp_path / "a.db").stages
+    with Store(tmp_path / "a.db") as store:
+        spent = store.spent()
+        calls = {name: sum(store.count(name).values()) for name in ("partition", "grade")}
+    for stage in stages:
+        assert stage.calls > 0
+        assert stage.output_tokens == round(stage.calls * spent[stage.name][1] / calls[stage.name])
+        assert stage.input_tokens / stage.calls == pytest.approx(spent[stage.name][0] / calls[stage.name], rel=0.3)
+
+
+def test_a_file_that_was_asked_in_another_way_is_refused_as_the_run_refuses_it(tmp_path):
+    asyncio.run(execute(THINKING, tmp_path / "a.db", model=Thinking()))
+    with pytest.raises(StoreError, match=r"was made with temperature 1\.0, not 0\.5"):
+        plan(replace(THINKING, temperature=0.5), tmp_path / "a.db")
+
+
+def test_what_is_asked_again_on_demand_is_planned_on_demand(tmp_path):
+    asyncio.run(execute(THINKING, tmp_path / "a.db", model=Thinking(stopped={2, 7})))
+    assert plan(THINKING, tmp_path / "a.db").stages[0].calls == 0
+    again, model = replace(THINKING, retry_failed=True), Thinking()
+    planned = plan(again, tmp_path / "a.db")
+    assert (planned.stages[0].calls, planned.missing) == (2, 10)
+    asyncio.run(execute(again, tmp_path / "a.db", model=model))
+    assert model.calls == 2
 
 
 def test_prices_are_the_users_own_first_then_the_known_ones_else_unknown():

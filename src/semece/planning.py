@@ -14,11 +14,13 @@ from semece.datasets import open_dataset
 from semece.errors import ParseError, SemeceError
 from semece.judges.forms import distinct
 from semece.judges.llm import LLMJudge
+from semece.models import Message
 from semece.opening import check_model, open_judges
 from semece.pipeline import (
     Missing,
     Undelivered,
     at_once,
+    classes_to_grade,
     grade,
     partition,
     read_reply,
@@ -27,19 +29,23 @@ from semece.pipeline import (
 )
 from semece.settings import Settings, check_settings
 from semece.slots import Asking, missing_slots
-from semece.store import Store
-from semece.work import price_of
+from semece.spending import price_of
+from semece.store import FINAL, Store
+from semece.work import check_identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from semece.datasets import Dataset
-    from semece.models import Message
     from semece.pipeline import Judge
     from semece.records import Question
+    from semece.store import StoredReply
 
 ANSWER_TOKENS = 60
 """Tokens of a response, until some are stored."""
+
+MEASURED, ENOUGH = 50, 20
+"""Questions whose stored calls are measured, and calls from which on the estimate of prompts is scaled to the count."""
 
 DISTINCT_SHARE, CLASSES = 0.45, 6
 """Share of distinct strings among the answers, and classes of a question: what judges that cost are shown."""
@@ -83,7 +89,7 @@ class Plan:
     answer_tokens : int
         Tokens per response that were assumed.
     measured : bool
-        Whether that is the median of stored replies.
+        Whether that is what stored replies took.
     missing, wanted : int
         Responses that are missing, of how many.
     """
@@ -107,7 +113,7 @@ def plan(
     path : str or Path
         Its file; what is stored there is not asked again.
     expected_tokens : int, optional
-        Tokens per response, instead of the median of stored replies.
+        Tokens per response, instead of what stored replies took.
     dataset : Dataset, optional
         Instead of the one that `settings` spell.
 
@@ -115,19 +121,63 @@ def plan(
     -------
     Plan
         Per stage.
+
+    Raises
+    ------
+    SemeceError
+        The settings cannot be meant, or the file holds a run that was asked in another way.
     """
     check_settings(settings)
     price_of(settings, settings.model)
     check_judges(settings)
-    chosen = [q for _, q in settings.choose(dataset or open_dataset(settings.dataset))]
+    data = dataset or open_dataset(settings.dataset)
+    chosen = [q for _, q in settings.choose(data)]
     exists = Path(path).exists()
     with Store(path) if exists else Store(":memory:", write=True) as store:
-        stored = _stored_tokens(store, chosen)
+        if store.meta("identity") is not None:
+            check_identity(store, settings.identity(data))
+        taken = _taken(store, "respond", None, chosen)
+        stored = _stored_tokens(store, chosen) if taken is None else max(1, round(taken.answered))
         tokens = expected_tokens or stored or min(ANSWER_TOKENS, settings.decoding.max_tokens)
         missing = _missing(store, settings, chosen)
-        stages = (_respond(settings, chosen, missing, tokens), *_judging(store, settings, chosen))
+        responding = _respond(settings, chosen, missing, tokens, 1.0 if taken is None else taken.scale)
+        stages = (responding, *_judging(store, settings, chosen))
     measured = stored is not None and expected_tokens is None
     return Plan(stages, tokens, measured, sum(missing), settings.n * len(chosen))
+
+
+class Taken(NamedTuple):
+    """What stored calls of a stage took, as their provider counted.
+
+    Parameters
+    ----------
+    scale : float
+        Input tokens over what their prompts were estimated at; 1 until there are enough calls to tell.
+    answered : float
+        Mean output tokens of a reply.
+    """
+
+    scale: float
+    answered: float
+
+
+def _taken(store: Store, stage: str, judge: str | None, questions: list[Question]) -> Taken | None:
+    """Measure the calls of the first questions; None if no provider has counted one."""
+    rows = [row for q in questions[:MEASURED] for row in store.replies(stage, q.id) if row.judge == judge]
+    counted = [row for row in rows if row.input_tokens is not None and row.output_tokens is not None]
+    if not counted:
+        return None
+    calls = {row.call for row in counted}
+    replies = sum(row.call in calls for row in rows)
+    estimated = sum(_estimated(store, row) for row in counted)
+    asked, answered = (sum(getattr(row, name) for row in counted) for name in ("input_tokens", "output_tokens"))
+    return Taken(asked / estimated if len(counted) >= ENOUGH and estimated else 1.0, answered / replies)
+
+
+def _estimated(store: Store, row: StoredReply) -> int:
+    """Estimate the prompt of a stored call."""
+    body = {} if row.request is None else store.request(row.request)
+    return prompt_tokens(tuple(Message(**message) for message in body.get("messages", ())))
 
 
 def check_judges(settings: Settings) -> None:
@@ -196,7 +246,7 @@ def _judging(store: Store, settings: Settings, questions: list[Question]) -> lis
     else:
         todo = [_to_judge(store, settings, judges, expected(question)) for question in questions]
     return [
-        _judge(name, judge, settings, todo)
+        _judge(name, judge, settings, todo, _taken(store, name, judge.id, questions))
         for name, judge in zip(("partition", "grade"), judges, strict=True)
         if isinstance(judge, LLMJudge)
     ]
@@ -207,25 +257,31 @@ def _to_judge(store: Store, settings: Settings, judges: tuple[Judge, Judge], exp
     question, nothing = expected.question, ToJudge(expected.question, (), ())
     read = partial(read_reply, settings.response_prompt)
     responses, missing = read_responses(store.replies("respond", question.id), settings.n, read)
-    if missing:
+    again = settings.retry_failed
+    if missing or (again and not all(response.usable for response in responses)):
         return expected
     answers = usable_answers(responses)
     if not answers:
         return nothing
     try:
         classes = at_once(partition(store, judges[0], question, responses))
-    except Undelivered:
-        return nothing
-    except (ParseError, Missing):
+    except (ParseError, Missing) as error:
+        if isinstance(error, Undelivered) and not again:
+            return nothing
         return expected._replace(strings=distinct(answers).strings)
+    which = settings.grade_classes
     ungraded: list[int] = []
-    at_once(grade(store, judges[1], question, classes, which=settings.grade_classes, missing=ungraded))
+    graded = {g.label for g in at_once(grade(store, judges[1], question, classes, which=which, missing=ungraded))}
+    if again:
+        ungraded = [label for label in classes_to_grade(classes, which) if label not in graded]
     return nothing._replace(classes=[classes.representatives[label] for label in ungraded])
 
 
 def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
-    """Median tokens of the first replies that are stored."""
-    texts = [reply.text for q in questions[:50] for reply in store.replies("respond", q.id) if reply.status == "ok"]
+    """Median tokens of the texts of the first replies that are stored, where their provider counts none."""
+    texts = [
+        reply.text for q in questions[:MEASURED] for reply in store.replies("respond", q.id) if reply.status == "ok"
+    ]
     return round(median(map(estimated_tokens, texts))) if texts else None
 
 
@@ -234,15 +290,23 @@ def _missing(store: Store, settings: Settings, questions: list[Question]) -> lis
     if store.meta("identity") is None:
         return [settings.n] * len(questions)
     asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
-    return [sum(map(len, missing_slots(store, asking, question, settings.n))) for question in questions]
+    missing = [sum(map(len, missing_slots(store, asking, question, settings.n))) for question in questions]
+    if not settings.retry_failed:
+        return missing
+    return [count + _failed(store, q, settings.n) for q, count in zip(questions, missing, strict=True)]
 
 
-def _respond(settings: Settings, questions: list[Question], missing: list[int], tokens: int) -> Stage:
+def _failed(store: Store, question: Question, n: int) -> int:
+    """Count the responses without a usable answer, which are asked again on demand."""
+    return sum(row.index < n and row.status in FINAL for row in store.replies("respond", question.id))
+
+
+def _respond(settings: Settings, questions: list[Question], missing: list[int], tokens: int, scale: float) -> Stage:
     """Plan the responses that questions lack."""
     size, prompt = choices_per_request(settings.model), settings.response_prompt
     requests = [-(-count // size) for count in missing]
     asked = sum(calls * prompt_tokens(prompt.messages(q)) for q, calls in zip(questions, requests, strict=True))
-    return _stage(settings, "respond", settings.model, (sum(requests), asked, sum(missing) * tokens))
+    return _stage(settings, "respond", settings.model, (sum(requests), round(scale * asked), sum(missing) * tokens))
 
 
 def choices_per_request(spelling: str) -> int:
@@ -263,7 +327,7 @@ def choices_per_request(spelling: str) -> int:
     return SERVICES[service].max_choices if service in SERVICES else 1
 
 
-def _judge(name: str, judge: LLMJudge, settings: Settings, todo: Iterable[ToJudge]) -> Stage:
+def _judge(name: str, judge: LLMJudge, settings: Settings, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:
     """Count the judge's real prompts; stand-ins are the answers that nobody has drawn yet."""
     calls = asked = answered = 0
 
@@ -283,6 +347,8 @@ def _judge(name: str, judge: LLMJudge, settings: Settings, todo: Iterable[ToJudg
         elif name == "grade" and question.references:
             for answer in classes:
                 at_once(judge.grade(question, answer, count))
+    if taken is not None:
+        asked, answered = round(taken.scale * asked), round(taken.answered * calls)
     return _stage(settings, name, judge.model, (calls, asked, answered))
 
 
@@ -303,7 +369,7 @@ def plan_text(made: Plan) -> str:
     ]
     costs = [s.cost for s in made.stages]
     total = None if None in costs else sum(cost for cost in costs if cost is not None)
-    how = "the median of the stored replies" if made.measured else "an assumption; --expected-tokens sets it"
+    how = "what the stored replies took" if made.measured else "an assumption; --expected-tokens sets it"
     assumed = [f"{made.answer_tokens} tokens per response: {how}"]
     if len(made.stages) > 1:
         assumed.append(
