@@ -2,10 +2,9 @@
 
 import json
 import math
-import runpy
-from pathlib import Path
 from statistics import fmean
 
+from benchmarks._data import ABSENT, shared_rows
 from benchmarks._tables import table
 from semece.judges.forms import distinct
 from semece.judges.llm import LLMJudge
@@ -62,12 +61,9 @@ def measure(rows: list[tuple[str, list[str]]]) -> dict[str, float]:
 
 def main() -> str:
     """Measure at 20, extrapolate to 50."""
-    folder = runpy.run_path(str(Path(__file__).parents[1] / "tests" / "conftest.py"))["SHARED_DATA"]
-    file = Path(folder) / "samples" / "triviaqa_500x20.jsonl"
-    if not file.is_file():
-        return "The real data is not here."
-    loaded = [json.loads(line) for line in file.read_text().strip().split("\n")]
-    rows = [(row["question"], row["answers"]) for row in loaded]
+    rows = [(row["question"], row["answers"]) for row in shared_rows("samples/triviaqa_500x20.jsonl")]
+    if not rows:
+        return ABSENT
     at = measure(rows)
     half = measure([(question, answers[: N // 2]) for question, answers in rows])
     factor = at["distinct"] / half["distinct"]
@@ -88,7 +84,3 @@ def main() -> str:
     head = ["listed", "instructions", *(f"{what}, n = {n}" for n in (N, MORE) for what in ("data", "reply"))]
     share = 100 * at["distinct"] / N
     return TEXT.format(questions=len(rows), n=N, share=share, more=MORE, factor=factor) + "\n" + table(head, lines)
-
-
-if __name__ == "__main__":
-    print(main())

@@ -1,11 +1,9 @@
 """Distinct strings per second that the rules judge groups and grades, in questions of 25, nothing cached."""
 
-import json
 import random
-import runpy
 from itertools import cycle
-from pathlib import Path
 
+from benchmarks._data import shared_rows
 from benchmarks._tables import median_seconds, table
 from semece.judges import names, reading, words
 from semece.judges.forms import distinct
@@ -50,11 +48,7 @@ def made_up_questions() -> list[tuple[str, list[str]]]:
 
 def real_questions() -> list[tuple[str, list[str]]]:
     """TriviaQA: the distinct strings of all questions, dealt out in questions of 25; empty if the data is not here."""
-    folder = runpy.run_path(str(Path(__file__).parents[1] / "tests" / "conftest.py"))["SHARED_DATA"]
-    file = Path(folder) / "samples" / "triviaqa_500x20.jsonl"
-    if not file.is_file():
-        return []
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = shared_rows("samples/triviaqa_500x20.jsonl")
     pool = [string for row in rows for string in distinct(row["answers"]).strings]
     parts = [pool[start : start + SIZE] for start in range(0, len(pool) - SIZE, SIZE)]
     return list(zip(cycle(row["question"] for row in rows), parts, strict=False))
