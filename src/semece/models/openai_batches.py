@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from semece.errors import ModelError, TransientError
+from semece.models import openai_errors
 from semece.models.batch import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
 from semece.models.openai_compatible import OpenAICompatible, open_openai
 
@@ -108,7 +109,8 @@ class OpenAIBatches(OpenAICompatible):
         try:
             yield
         except openai.NotFoundError as error:
-            raise UnknownBatchError(str(self._explain(error))) from None
+            said = f"{self.name}: {self._clean(openai_errors.sentence(error))} (404)"
+            raise UnknownBatchError(said if creating is None else str(self._explain(error))) from None
         except openai.APIStatusError as error:
             raise _about(self._explain(error), creating) from None
         except openai.APIConnectionError as error:
@@ -189,7 +191,7 @@ class OpenAIBatches(OpenAICompatible):
         if status == 200:
             try:
                 several = len(body["choices"]) if isinstance(body, dict) and "choices" in body else 1
-                return LineResult(name, self._read(json.dumps(body), several, None, 0.0, ()))
+                return LineResult(name, self._read(json.dumps(body), several, None, 0.0, []))
             except TransientError as broken:
                 return LineResult(name, error=broken)
         refusal = _LineError(status, body)
