@@ -183,6 +183,35 @@ def test_exported_samples_score_to_the_same_numbers(semece):
     assert "holds other samples" in one_sentence(semece("score", "other.jsonl", "-o", "b.db")[2])
 
 
+def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said(semece):
+    run_starter(semece, "--judge", "fake/judge")
+    with sqlite3.connect("a.db") as connection:
+        ids = [row[0] for row in connection.execute("SELECT id FROM questions ORDER BY position")]
+        cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
+        connection.execute(cut, ids[:2])
+        connection.execute("DELETE FROM replies WHERE stage = 'partition' AND question_id = ?", ids[2:3])
+    connection.close()
+    code, out, err = semece("export", "a.db")
+    assert code == 0
+    assert err.splitlines() == [
+        "semece: left out: 2 of 24 questions without a usable answer",
+        "semece: left out: 1 of 24 questions without classes",
+    ]
+    assert [json.loads(line)["id"] for line in out.splitlines()] == ids[3:]
+    Path("samples.jsonl").write_text(out)
+    assert semece("score", "samples.jsonl", "-o", "b.db")[0] == 0
+    with Run("a.db") as run, Run("b.db") as scored:
+        assert scored.judge_names == ("given", "given")
+        assert scored.estimates()["sem2"].to_list() == run.estimates()["sem2"].to_list()[3:]
+    with sqlite3.connect("a.db") as connection:
+        connection.execute("DELETE FROM replies WHERE stage = 'partition'")
+    connection.close()
+    _, out, err = semece("export", "a.db")
+    assert err.splitlines() == ["semece: left out: 2 of 24 questions without a usable answer"]
+    assert len(out.splitlines()) == 22
+    assert "labels" not in out
+
+
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 def test_responses_and_estimates_export_in_every_form(semece, form):
     run_starter(semece)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from semece.errors import SemeceError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import polars as pl
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from semece.run import QuestionView, Run
 
 
-def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path | None = None) -> None:
+def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path | None = None) -> tuple[str, ...]:
     """Write samples, responses or estimates.
 
     Parameters
@@ -26,10 +27,16 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
         From where.
     what : {'samples', 'responses', 'estimates'}
         ``samples``: one question a line with answers, confidences, labels and grades, as ``semece score`` reads them.
+        Questions without a usable answer are left out, and without classes where others have them.
     form : {'jsonl', 'csv', 'parquet'}
         How. Samples are JSONL only.
     output : Path or None
         None: standard output.
+
+    Returns
+    -------
+    tuple of str
+        What was left out, one sentence each.
 
     Raises
     ------
@@ -39,12 +46,24 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     if what == "samples":
         if form != "jsonl":
             raise SemeceError(f"samples are written as jsonl; got {form}")
-        write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in run.question_views()).encode(), output)
-        return
+        views, left_out = _samples(run.question_views())
+        write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in views).encode(), output)
+        return left_out
     if what not in {"responses", "estimates"}:
         raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")
     table = run.responses() if what == "responses" else run.estimates()
     write(_bytes(table, form), output)
+    return ()
+
+
+def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[str, ...]]:
+    """Keep the questions that a file of samples can hold; say how many it cannot."""
+    usable = [view for view in views if any(r.usable for r in view.responses)]
+    kept = [view for view in usable if view.partition is not None] or usable
+    counts = {"a usable answer": len(views) - len(usable), "classes": len(usable) - len(kept)}
+    return kept, tuple(
+        f"left out: {count:,} of {len(views):,} questions without {what}" for what, count in counts.items() if count
+    )
 
 
 def _sample(view: QuestionView) -> dict[str, Any]:

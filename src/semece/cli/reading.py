@@ -183,12 +183,15 @@ def export(
 ) -> None:
     """Write what a run holds: samples (what 'semece score' reads), responses or estimates.
 
+    Samples are of questions with a usable answer; how many are left out is said.
+
     Example: [bold]semece export runs/starter--local-smollm2.db --to jsonl -o samples.jsonl[/bold]
     """
     from semece.exporting import export as write
 
     with ExitStack() as stack:
-        write(open_runs(stack, [run], judge)[0], what=what, form=to, output=output)
+        for sentence in write(open_runs(stack, [run], judge)[0], what=what, form=to, output=output):
+            typer.echo(f"semece: {sentence}", err=True)
 
 
 def doctor(run: OneRun) -> None:
