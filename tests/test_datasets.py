@@ -4,14 +4,19 @@ import asyncio
 import csv
 import datetime as dt
 import json
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 
 import polars as pl
 import pytest
 
-from semece.datasets import open_dataset
+from semece.datasets import Dataset, open_dataset
 from semece.datasets.files import question_from, read_questions
 from semece.errors import ParseError
 from semece.formats.samples import read_samples
+from semece.records import Question
 from semece.settings import Settings
 from semece.work import execute
 
@@ -139,3 +144,40 @@ def test_a_cell_that_is_too_long_for_a_table_is_named_with_its_line(tmp_path):
         csv.writer(stream).writerows([["question", "answer"], ["Q?", "a"], ["Q?", "x" * (1 << 24) + "y"]])
     with pytest.raises(ParseError, match=r"a\.csv, line 3: expected a table that can be read; field larger than"):
         read_questions(path)
+
+
+MANY = Dataset("many", tuple(Question(str(i), f"Question {i}?", ()) for i in range(1000)))
+
+
+def places(**options):
+    return [place for place, _ in MANY.select(**options)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_larger_sample_contains_the_smaller_ones(seed):
+    sizes = [1, 2, 20, 21, 80, 100, 333, 500, 999]
+    samples = [places(sample=size, seed=seed) for size in sizes]
+    assert [len(set(sample)) for sample in samples] == sizes
+    assert all(set(small) < set(large) for small, large in pairwise(samples))
+    assert all(sample == sorted(sample) for sample in samples)
+    assert places(sample=1000, seed=seed) == places(sample=2000, seed=seed) == list(range(1000))
+
+
+def test_a_sample_depends_on_the_seed_and_on_nothing_else():
+    assert places(sample=50, seed=1) == places(sample=50, seed=1)
+    assert len({tuple(places(sample=50, seed=seed)) for seed in range(20)}) == 20
+    settings = Settings("fake/?pmf=1", "many", sample=50)
+    assert [settings.choose(MANY) == replace(settings, seed=seed).choose(MANY) for seed in (0, 1)] == [True, False]
+
+
+@pytest.mark.parametrize("sample", [1, 5, 20, 80])
+def test_a_small_sample_is_what_version_0_1_0_drew(sample):
+    for seed in range(3):
+        assert places(sample=sample, seed=seed) == sorted(random.Random(seed).sample(range(1000), sample))
+
+
+def test_samples_are_uniform():
+    """Each place is in a sample of 100 of 1,000 with probability 0.1; 400 seeds, 4 standard errors on the ends."""
+    counts = Counter(place for seed in range(400) for place in places(sample=100, seed=seed))
+    ends = sum(counts[place] for place in (*range(50), *range(950, 1000)))
+    assert abs(ends - 4000) < 4 * (400 * 100 * 0.1 * 0.9) ** 0.5

@@ -1,6 +1,7 @@
 """The doctor: whole, busy, missing, how to continue."""
 
 import asyncio
+import json
 import shlex
 import sys
 
@@ -12,6 +13,7 @@ from semece.doctor import examine
 from semece.errors import StoreError
 from semece.judge_eval import SOURCE
 from semece.run import Run
+from semece.samples import Reading, score
 from semece.settings import Settings
 from semece.store import Store
 from semece.work import execute
@@ -78,3 +80,35 @@ def test_a_damaged_file_is_said_to_be(tmp_path):
     truncated(tmp_path / "a.db")
     with pytest.raises(StoreError, match="damaged or truncated"):
         examine(tmp_path / "a.db")
+
+
+def test_samples_whose_storing_was_killed_say_the_command_that_stores_the_rest(tmp_path, monkeypatch, capsys):
+    rows = [{"question": f"Capital {i}?", "references": ["Paris"], "answers": ["Paris", "Lyon"]} for i in range(4)]
+    samples = tmp_path / "my samples.jsonl"
+    samples.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"question": "no answers"}]))
+    path = tmp_path / "a.db"
+    score([samples], path, judge="exact", reading=Reading("samples", skip_bad=True))
+    with Store(path, write=True) as store:
+        store._execute("DELETE FROM replies WHERE id > 3")
+    well, lines = examine(path)
+    assert not well
+    assert "1 of 4 questions complete, 5 responses missing" in lines
+    command = lines[-1].removeprefix("to continue: ")
+    assert command.startswith("semece score ")
+    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code, capsys.readouterr().err
+    assert examine(path)[0]
+    with Run(path) as run:
+        assert run.judge_names == ("exact", "exact")
+
+
+def test_samples_of_an_older_file_ask_for_the_same_files(tmp_path):
+    samples = tmp_path / "a.jsonl"
+    samples.write_text(json.dumps({"question": "Capital?", "references": ["Paris"], "answers": ["Paris", "Lyon"]}))
+    score([samples], tmp_path / "a.db")
+    with Store(tmp_path / "a.db", write=True) as store:
+        store._execute("DELETE FROM replies")
+        store._execute("DELETE FROM meta WHERE name IN ('files', 'options')")
+    assert examine(tmp_path / "a.db")[1][-1] == f"to continue: semece score THE_SAME_FILES -o {tmp_path / 'a.db'}"

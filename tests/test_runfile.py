@@ -1,17 +1,22 @@
 """The run file as a file: what it says of itself, how an older one is read and migrated, what a poor disk allows."""
 
+import asyncio
 import json
 import logging
 import re
 import sqlite3
+from dataclasses import replace
 from importlib.metadata import version
 
 import pytest
 
-from semece import runfile
+from semece import connections, runfile
 from semece.canonical import canonical, digest
 from semece.errors import StoreError
+from semece.run import Run
+from semece.settings import Settings
 from semece.store import FORMAT_VERSION, Store, StoredReply
+from semece.work import execute
 
 BODIES = [
     {"asked": "x", "messages": [{"content": f"Question {i}, " * 20 + '"end"', "role": "user"}], "decoding": {"n": i}}
@@ -40,6 +45,21 @@ def to_format_1(path):
     )
     connection.executemany("INSERT INTO requests VALUES (?, ?)", bodies)
     connection.close()
+
+
+class Model:
+    """Must not be asked."""
+
+    max_choices = 8
+
+    def __init__(self, name, **_):
+        self.name = name
+
+    async def __call__(self, request, /):
+        raise AssertionError(request)
+
+    async def aclose(self):
+        """Nothing to give back."""
 
 
 def everything(path):
@@ -80,6 +100,26 @@ def test_an_older_file_is_migrated_when_it_is_written(tmp_path):
             assert store.integrity_faults() == []
         assert everything(tmp_path / "a.db") == before
         assert format_of(tmp_path / "a.db") == FORMAT_VERSION
+
+
+def test_a_run_of_an_older_file_goes_on_without_buying_anything_again(tmp_path, monkeypatch):
+    path, settings = tmp_path / "a.db", Settings("fake/?pmf=.5,.3,.2", "starter", n=6, sample=9, judge="fake/judge")
+    asyncio.run(execute(settings, path))
+    with Run(path) as run:
+        before = run.estimates()
+    to_format_1(path)
+    with Run(path) as run:
+        assert run.estimates().equals(before)
+    rows = everything(path)["replies"]
+    monkeypatch.setattr(connections, "open_model", Model)
+    assert asyncio.run(execute(settings, path)).missing == 0
+    assert everything(path)["replies"] == rows
+    monkeypatch.undo()
+    asyncio.run(execute(replace(settings, n=8), path))
+    assert everything(path)["replies"][: len(rows)] == rows
+    with Run(path) as run:
+        assert run.counts == {"parsed": 72, "missing": 0}
+        assert run.missing == 0
 
 
 def test_a_migration_that_fails_leaves_the_older_file_whole(tmp_path, monkeypatch):

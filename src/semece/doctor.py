@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from semece.batch.ledger import Ledger
 from semece.run import Run
-from semece.store import Store
+from semece.store import FINAL, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 def examine(path: str | Path) -> tuple[bool, list[str]]:
@@ -46,7 +46,7 @@ def examine(path: str | Path) -> tuple[bool, list[str]]:
             lines += _contents(run)
             if under_way:
                 lines.append(f"batches under way at the provider: {under_way}; to continue waits for them")
-            complete = run.complete[0] == run.complete[1]
+            complete = run.missing == 0
             if not complete:
                 lines.append(f"to continue: {continuing(run, store)}")
     return complete, lines
@@ -72,16 +72,25 @@ def _state(path: Path) -> Iterator[str]:
 def _contents(run: Run) -> Iterator[str]:
     done, selected = run.complete
     yield f"{done:,} of {selected:,} questions complete, {run.counts['missing']:,} responses missing"
-    unusable = {name: count for name, count in run.counts.items() if name in {"content_filter", "truncated", "refusal"}}
-    if unusable:
-        text = ", ".join(f"{count:,} {name}" for name, count in unusable.items())
-        yield f"delivered without a usable answer: {text} (--retry-failed asks again)"
+    if lacking := sum(view.lacking for view in run.question_views()):
+        yield f"replies of the judge missing: {lacking:,}"
+    if unusable := {name: count for name, count in run.counts.items() if name in FINAL}:
+        yield f"delivered without a usable answer: {_listed(unusable)} (--retry-failed asks again)"
+    if unjudged := run.undelivered:
+        more = "; --judge-max-tokens gives a judge more room" if "truncated" in unjudged else ""
+        yield f"delivered by the judge without a text: {_listed(unjudged)} (--retry-failed asks again{more})"
     failed, paid = run.failed_calls
     if failed:
         yield f"{failed:,} calls delivered nothing, {paid:,} of them may have been paid for"
 
 
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
 def continuing(run: Run, store: Store) -> str:
-    """Spell the command that continues a run."""
+    """Spell the command that continues a run, or the storing of samples."""
     words = ["semece", "run", "--model", run.model, "--dataset", store.meta("dataset", run.dataset)]
+    if store.meta("source") == "samples":
+        words = ["semece", "score", *store.meta("files", ["THE_SAME_FILES"])]
     return shlex.join([*words, *store.meta("options", []), "-o", str(run.path)])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from semece.calls import Asker, Slot
     from semece.connections import Connections
     from semece.models import Model, Request
+    from semece.models.batch import BatchModel
     from semece.pipeline import Judge, Progress
     from semece.records import Partition, Question, Response
     from semece.settings import Settings
@@ -72,6 +73,7 @@ class Work:
 
     def caller(self, model: Model) -> Caller:
         """Put patience, pace and caps in front of a model; all callers share the budget and the end."""
+        self._note_address(model)
         return Caller(
             model,
             self.store,
@@ -85,6 +87,7 @@ class Work:
     def _courier(self, spelling: str, stage: str | None = None) -> Courier:
         """Put patience and caps in front of a model's batch interface; replies count as steps of the stage."""
         settings, model = self.settings, self.connections.batches(spelling)
+        self._note_address(model)
         return Courier(
             model,
             self.store,
@@ -95,6 +98,12 @@ class Work:
             progress=None if stage is None else partial(self.progress, stage),
             anew=settings.retry_failed,
         )
+
+    def _note_address(self, model: Model | BatchModel) -> None:
+        """Record where a model that is about to be asked is, as it shows itself: without a key."""
+        known = self.store.meta("base_url", {})
+        if (address := getattr(model, "base_url", None)) and known.get(model.name) != address:
+            self.store.set_meta("base_url", {**known, model.name: address})
 
     async def collect(self) -> None:
         """Wait for what is under way in batches before anything is asked live: it may be paid for.
@@ -165,6 +174,8 @@ class Work:
         models = models_of(judges)
         if not models:
             return
+        if self.settings.retry_failed:
+            self._set_judges_aside(judges)
         askers: dict[str, Asker] = {}
         if self.settings.batch:
             await self._judge_by_batch(judges)
@@ -178,6 +189,12 @@ class Work:
             self.progress("judge", 1)
 
         await in_parallel((partial(one, question) for question in self.questions), self.settings.concurrency)
+
+    def _set_judges_aside(self, judges: tuple[Judge, Judge]) -> None:
+        """Make room to ask again where a judge's reply came without a text."""
+        for stage, judge in zip(("partition", "grade"), judges, strict=True):
+            for question in self.questions:
+                set_failed_aside(self.store, question.id, stage, judge.id)
 
     def _live_caller(self, spelling: str) -> Caller:
         return self.caller(self.connections.live(spelling))

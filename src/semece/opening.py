@@ -136,7 +136,8 @@ def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0, order: 
     """Open a judge: ``rules``, ``exact``, ``given``, or any model's spelling.
 
     After a ``#`` a model's spelling may say how it judges: ``openai/gpt-4o-mini#strict`` (a prompt),
-    ``openai/gpt-4o-mini#order=1`` (another order of the answers), or both, separated by a comma.
+    ``openai/gpt-4o-mini#order=1`` (another order of the answers), ``openai/o4-mini#max-tokens=16384`` (room for a
+    reply, 2,048 tokens if nothing is said), or several, separated by commas.
 
     Parameters
     ----------
@@ -183,10 +184,12 @@ def _variant(judge: LLMJudge, text: str) -> LLMJudge:
             judge = replace(judge, order=int(value))
         elif option == "seed" and value.isdecimal():
             judge = replace(judge, seed=int(value))
+        elif option == "max-tokens" and value.isdecimal() and int(value):
+            judge = replace(judge, max_tokens=int(value))
         else:
             raise SemeceError(
-                f"after # a judge's spelling takes {', '.join(PROMPTS)}, order=NUMBER or seed=NUMBER, separated by "
-                f"commas; got {part!r}"
+                f"after # a judge's spelling takes {', '.join(PROMPTS)}, order=NUMBER, seed=NUMBER or "
+                f"max-tokens=NUMBER, separated by commas; got {part!r}"
             )
     return judge
 

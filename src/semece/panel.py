@@ -15,14 +15,13 @@ from semece.diagnostics.agreement import Judged, index_rows, judge_agreement, pa
 from semece.diagnostics.changes import CHANGE
 from semece.diagnostics.frames import frame
 from semece.diagnostics.hedging import hedging_bracket
-from semece.errors import ParseError, SemeceError
+from semece.errors import SemeceError
 from semece.invocation import Work
 from semece.judges.alarms import KINDS, kind_of
 from semece.judges.given import GivenJudge
 from semece.judges.hedges import is_hedged
 from semece.judges.llm import LLMJudge
 from semece.opening import open_judges, spelling_of
-from semece.pipeline import Missing, Undelivered, grade, partition
 from semece.run import Run
 from semece.settings import check_settings
 from semece.store import Store
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.pipeline import Judge, Progress
+    from semece.pipeline import Progress
     from semece.run import QuestionView
 
 
@@ -111,7 +110,7 @@ async def ask_judges(
     missing = 0
     for judge in dict.fromkeys(judges):
         with _opened(path) as store:
-            left = await _left(store, judge)
+            left = _left(store, judge)
         if left:
             with _opened(path, write=True) as store:
                 missing += await _ask(store, judge, left, progress, options)
@@ -158,27 +157,9 @@ def _opened(path: str | Path | Store, *, write: bool = False) -> Iterator[Store]
             yield store
 
 
-async def _left(store: Store, judge: str) -> list[str]:
+def _left(store: Store, judge: str) -> list[str]:
     """List the questions of which a model has still something to say; a judge that is none leaves none."""
-    run = Run(store, judge=judge)
-    asked = run.settings()
-    judges = open_judges(judge, judge, prompt=asked.judge_prompt)
-    if not isinstance(judges[0], LLMJudge):
-        return []
-    return [v.question.id for v in run.question_views() if await _is_left(store, judges, v, which=asked.grade_classes)]
-
-
-async def _is_left(store: Store, judges: tuple[Judge, Judge], view: QuestionView, *, which: str) -> bool:
-    """Whether classes or grades of a question are missing that the judge may still give."""
-    if view.missing or not any(response.usable for response in view.responses):
-        return False
-    missing: list[int] = []
-    try:
-        classes = view.partition or await partition(store, judges[0], view.question, view.responses)
-        await grade(store, judges[1], view.question, classes, which=which, missing=missing)
-    except (ParseError, Missing) as error:
-        return not isinstance(error, Undelivered)
-    return bool(missing)
+    return [view.question.id for view in Run(store, judge=judge).question_views() if view.lacking]
 
 
 async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, options: dict[str, Any]) -> int:

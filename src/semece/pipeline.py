@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     Progress = Callable[[str, int], None]
 
 T = TypeVar("T")
-JUDGE_DECODING = Decoding(temperature=0.0, top_p=None, max_tokens=2048)
 
 
 class Missing(Exception):  # noqa: N818 - a state of the store, not an error of anybody
@@ -143,7 +142,8 @@ class Ask:
 
     def __init__(self, store: Store, judge: LLMJudge, stage: str, question_id: str, caller: Asker | None) -> None:
         self.store, self.judge, self.stage, self.question_id, self.caller = store, judge, stage, question_id, caller
-        self.asked = 0
+        self._judge_id = judge.id
+        self._rows: dict[bytes, list[StoredReply]] | None = None
 
     async def __call__(
         self,
@@ -162,10 +162,10 @@ class Ask:
         Missing
             Nothing is stored and there is nobody to ask.
         """
-        decoding = Decoding(JUDGE_DECODING.temperature, None, JUDGE_DECODING.max_tokens, schema=schema)
-        keys = Keys(self.stage, self.question_id, self.judge.id, messages, decoding)
-        stored = [row for row in self.store.replies(self.stage, self.question_id) if row.key == keys[index]]
-        for row in stored:
+        decoding = Decoding(0.0, None, self.judge.max_tokens, schema=schema)
+        keys = Keys(self.stage, self.question_id, self._judge_id, messages, decoding)
+        stored = self._stored(keys[index])
+        for row in tuple(stored):
             if row.status in FINAL:
                 raise Undelivered(f"the judge's reply was delivered without a text ({row.status})")
             if row.status in {"ok", "unparseable"}:
@@ -178,18 +178,27 @@ class Ask:
             raise ParseError("no reply of the judge could be read") if unparseable else Missing
         return await self._fresh(messages, decoding, keys, read, index)
 
+    def _stored(self, key: bytes) -> list[StoredReply]:
+        """Give the replies under a key; those of the question are read once, and what comes is added."""
+        if self._rows is None:
+            self._rows = {}
+            for row in self.store.replies(self.stage, self.question_id):
+                self._rows.setdefault(row.key, []).append(row)
+        return self._rows.setdefault(key, [])
+
     async def _fresh(
         self, messages: tuple[Message, ...], decoding: Decoding, keys: Keys, read: Callable[[str], T], index: int
     ) -> T:
         if self.caller is None:
             raise Missing
         request = self.store.add_request(keys.body)
-        slot = Slot(keys[index], self.stage, self.question_id, index, self.judge.id, request)
+        slot = Slot(keys[index], self.stage, self.question_id, index, self._judge_id, request)
         fault, asked = "", messages
         for _ in range(2):
             rows = await self.caller.deliver(Request(asked, decoding), [slot], partial(_readable, read))
             if not rows:
                 raise Missing
+            self._stored(slot.key).extend(rows)
             if rows[0].status in FINAL:
                 raise Undelivered(f"the judge's reply was delivered without a text ({rows[0].status})")
             try:
@@ -308,12 +317,13 @@ async def grade(
     """
     grades = []
     known = given(store, question.id).grades if isinstance(judge, GivenJudge) else {}
+    grader = Ask(store, judge, "grade", question.id, caller) if isinstance(judge, LLMJudge) else judge
     for label in classes_to_grade(classes, which):
-        if isinstance(judge, GivenJudge):
+        if isinstance(grader, GivenJudge):
             verdict = known.get(label)
         else:
             try:
-                verdict = await _verdict(store, judge, question, classes.representatives[label], caller)
+                verdict = await _verdict(grader, question, classes.representatives[label])
             except (ParseError, Missing) as error:
                 verdict = None
                 if missing is not None and not isinstance(error, Undelivered):
@@ -323,16 +333,14 @@ async def grade(
     return tuple(grades)
 
 
-async def _verdict(
-    store: Store, judge: RuleJudge | LLMJudge, question: Question, answer: str, caller: Asker | None
-) -> Verdict | None:
+async def _verdict(grader: RuleJudge | Ask, question: Question, answer: str) -> Verdict | None:
     if not answer:
         return "not_attempted"
     if not question.references:
         return None
-    if isinstance(judge, LLMJudge):
-        return await judge.grade(question, answer, Ask(store, judge, "grade", question.id, caller))
-    return judge.grade(question, answer)
+    if isinstance(grader, Ask):
+        return await grader.judge.grade(question, answer, grader)
+    return grader.grade(question, answer)
 
 
 def alarms_of(question: Question, classes: Partition, grades: Sequence[Grade]) -> tuple[str, ...]:

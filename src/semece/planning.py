@@ -131,7 +131,7 @@ def plan(
     price_of(settings, settings.model)
     check_judges(settings)
     data = dataset or open_dataset(settings.dataset)
-    chosen = [q for _, q in settings.choose(data)]
+    chosen = [q for _, q in settings.choose(data, path)]
     exists = Path(path).exists()
     with Store(path) if exists else Store(":memory:", write=True) as store:
         if store.meta("identity") is not None:

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from semece.errors import ParseError, SemeceError, StoreError
+from semece.judges.llm import LLMJudge
 from semece.opening import open_judges
-from semece.pipeline import (
-    Missing,
-    alarms_of,
-    at_once,
-    classes_to_grade,
-    grade,
-    partition,
-    read_reply,
-    read_responses,
-)
+from semece.pipeline import Missing, Undelivered, alarms_of, at_once, grade, partition, read_reply, read_responses
 from semece.records import Estimate, Question
 from semece.samples import read_sample
 from semece.settings import Settings
-from semece.store import Store
+from semece.store import FINAL, Store
+from semece.views import QuestionView, copies_alarm, with_estimates
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -31,41 +24,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece.diagnostics import Pool
-    from semece.records import Grade, Partition, Response, Verdict
+    from semece.records import Grade, Partition, Response
     from semece.store import StoredReply
 
-R = TypeVar("R")
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionView:
-    """Everything about one question of a run.
-
-    Parameters
-    ----------
-    question : Question
-        The question.
-    responses : tuple of Response
-        Those delivered, by index.
-    partition : Partition or None
-        None if there is nothing to group or the judge gave none.
-    grades : dict of int to str
-        Verdict per label.
-    estimate : Estimate
-        The numbers.
-    alarms : tuple of str
-        What deserves a look.
-    missing : int
-        Responses still missing.
-    """
-
-    question: Question
-    responses: tuple[Response, ...]
-    partition: Partition | None
-    grades: dict[int, Verdict]
-    estimate: Estimate
-    alarms: tuple[str, ...] = ()
-    missing: int = 0
+__all__ = ["QuestionView", "Run", "names_of", "pool_of"]
 
 
 class Run:
@@ -171,7 +133,7 @@ class Run:
     def _views(self) -> tuple[QuestionView, ...]:
         read = self.reader()
         bare = [self._bare_view(q, read) for q in self._store.questions(self._view["ids"])]
-        return tuple(_with_estimates(bare, self._view))
+        return tuple(with_estimates(bare, self._view))
 
     def settings(self) -> Settings:
         """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""
@@ -194,19 +156,29 @@ class Run:
     def _bare_view(self, question: Question, read: Callable[[StoredReply], Response]) -> QuestionView:
         replies = self._store.replies("respond", question.id)
         responses, missing = read_responses(replies, self._wanted(question), read)
-        classes: Partition | None = None
-        grades: tuple[Grade, ...] = ()
-        if any(response.usable for response in responses):
-            try:
-                classes = at_once(partition(self._store, self._partition_judge, question, responses))
-                which = self._view["grade_classes"]
-                grades = at_once(grade(self._store, self._grade_judge, question, classes, which=which))
-            except (ParseError, Missing):
-                pass
+        classes, grades, lacking = self._judged(question, responses)
         found = alarms_of(question, classes, grades) if classes else ()
         verdicts = {g.label: g.verdict for g in grades}
         empty = Estimate(question.id, "incomplete", 0, 0)
-        return QuestionView(question, responses, classes, verdicts, empty, found, missing)
+        lacking = 0 if missing else lacking
+        return QuestionView(question, responses, classes, verdicts, empty, found, missing, lacking)
+
+    def _judged(
+        self, question: Question, responses: Sequence[Response]
+    ) -> tuple[Partition | None, tuple[Grade, ...], int]:
+        """Read classes and grades, and count what the judges' models may still give."""
+        classes: Partition | None = None
+        ungraded: list[int] = []
+        if not any(response.usable for response in responses):
+            return None, (), 0
+        try:
+            classes = at_once(partition(self._store, self._partition_judge, question, responses))
+            which = self._view["grade_classes"]
+            grades = at_once(grade(self._store, self._grade_judge, question, classes, which=which, missing=ungraded))
+        except (ParseError, Missing) as error:
+            askable = isinstance(self._partition_judge, LLMJudge) and not isinstance(error, Undelivered)
+            return classes, (), int(classes is None and askable)
+        return classes, grades, len(ungraded)
 
     def _wanted(self, question: Question) -> int:
         sizes = self._view.get("sizes")
@@ -244,6 +216,18 @@ class Run:
         """Responses by status, and ``missing``."""
         statuses: Counter[str] = Counter(response.status for view in self._views for response in view.responses)
         return {**statuses, "missing": sum(view.missing for view in self._views)}
+
+    @property
+    def missing(self) -> int:
+        """Replies that another invocation may still get: responses, and what the judges lack of complete questions."""
+        return sum(view.missing + view.lacking for view in self._views)
+
+    @property
+    def undelivered(self) -> dict[str, int]:
+        """How many of the judges' replies came without a text (filtered, cut short, refused), by status."""
+        judges = zip(("partition", "grade"), (self._partition_judge, self._grade_judge), strict=True)
+        found = sum((Counter(self._store.count(stage, judge.id)) for stage, judge in judges), Counter[str]())
+        return {status: found[status] for status in sorted(FINAL) if found[status]}
 
     def estimates(self) -> pl.DataFrame:
         """One row per selected question: id, text, status, the numbers, the regime."""
@@ -322,48 +306,6 @@ def pool_of(views: Sequence[QuestionView]) -> Pool:
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
 
 
-def _with_estimates(views: Sequence[QuestionView], view: dict[str, Any]) -> Iterator[QuestionView]:
-    """Add the numbers; the core's for questions with a partition, and the reason for the others."""
-    from semece.estimators import estimate
-
-    parts = [v for v in views if v.partition is not None]
-    labels = [v.partition.labels for v in parts if v.partition is not None]
-    correct = [[_value(v.grades.get(k)) for k in range(len(set(v.partition.labels)))] for v in parts if v.partition]
-    stated = [[r.confidence for r in v.responses if r.usable] for v in parts]
-    numbers = iter(estimate(labels, correct, stated).iter_rows(named=True)) if parts else iter(())
-    for v in views:
-        if v.partition is None:
-            usable = sum(r.usable for r in v.responses)
-            yield replace(v, estimate=Estimate(v.question.id, _reason(v, "unpartitioned", usable, view), usable, 0))
-        else:
-            row = {**next(numbers), "question_id": v.question.id}
-            row["status"] = _reason(v, row["status"], row["n_responses"], view)
-            yield replace(v, estimate=Estimate(**row))
-
-
-def _value(verdict: Verdict | None) -> float | None:
-    return None if verdict is None else float(verdict == "correct")
-
-
-def _reason(view: QuestionView, status: str, usable: int, settings: dict[str, Any]) -> str:
-    """Say why a question enters no metric, or ``complete``."""
-    least = settings["min_responses"] or max(2, -(-settings["n"] // 2))
-    if view.missing:
-        return "incomplete"
-    if usable < min(least, settings.get("sizes", {}).get(view.question.id, least)) or usable < 2:
-        return "too_few"
-    if status == "complete" and settings["not_attempted"] == "exclude" and _deployed_nothing(view):
-        return "not_attempted"
-    return status
-
-
-def _deployed_nothing(view: QuestionView) -> bool:
-    """Whether a most frequent class was not attempted."""
-    if view.partition is None:
-        return False
-    return any(view.grades.get(k) == "not_attempted" for k in classes_to_grade(view.partition, "mode"))
-
-
 def _regimes(table: pl.DataFrame) -> pl.Series:
     """Name the regime of each question with a margin; as a run computes its estimators."""
     import polars as pl
@@ -386,31 +328,3 @@ def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:
         label = next(labels, None) if r.usable else None
         verdict = None if label is None else view.grades.get(label)
         yield (r.question_id, r.index, r.status, r.answer, r.confidence, label, verdict, r.text)
-
-
-def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None:
-    """Notice a cache that serves one answer many times.
-
-    Two signs: request ids of the provider come twice; or the texts of every question, at least five of at least five
-    questions, are identical to the letter although they were drawn at random.
-
-    Parameters
-    ----------
-    views : sequence of QuestionView
-        The questions.
-    repeated_ids : int
-        Calls that came back under the id of an earlier call.
-
-    Returns
-    -------
-    str or None
-        One sentence.
-    """
-    if repeated_ids:
-        return f"{repeated_ids:,} calls came back under the request id of an earlier call: a cache may serve copies"
-    texts = [[r.text for r in view.responses] for view in views]
-    full = [each for each in texts if len(each) >= 5]
-    if len(full) >= 5 and all(len(set(each)) == 1 for each in full):
-        said = f"all texts of each of {len(full):,} questions are identical"
-        return f"{said}: a cache may serve copies, or the model is that sure"
-    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +13,12 @@ from semece.calls import Patience
 from semece.errors import SemeceError
 from semece.judges.llm import PROMPTS
 from semece.models import Decoding
-from semece.opening import default_judge
+from semece.opening import FREE_JUDGES, default_judge
 from semece.prompts import ResponsePrompt, response_prompt
+from semece.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from semece.budget import Price
     from semece.datasets import Dataset
@@ -24,8 +26,9 @@ if TYPE_CHECKING:
 
 
 SPELLED = (
-    *("n", "limit", "sample", "seed", "judge", "partition_judge", "grade_judge", "judge_prompt", "grade_classes"),
-    *("not_attempted", "min_responses", "elicit", "temperature", "top_p", "max_tokens", "reasoning_effort"),
+    *("n", "limit", "sample", "seed", "judge", "partition_judge", "grade_judge", "judge_prompt", "judge_max_tokens"),
+    *("grade_classes", "not_attempted", "min_responses"),
+    *("elicit", "temperature", "top_p", "max_tokens", "reasoning_effort"),
 )
 """Fields that the command which continues a run must repeat."""
 
@@ -48,6 +51,8 @@ class Settings:
         Spellings; the first sets both stages. None: ``rules`` for models that run here.
     judge_prompt : str
         Which texts instruct a judge that is a model.
+    judge_max_tokens : int or None
+        Most tokens of one reply of a judge that is a model; None: 2,048. One that reasons first may need more.
     grade_classes : {'all', 'mode'}
         Which classes are graded.
     not_attempted : {'incorrect', 'exclude'}
@@ -85,6 +90,7 @@ class Settings:
     partition_judge: str | None = None
     grade_judge: str | None = None
     judge_prompt: str = "default"
+    judge_max_tokens: int | None = None
     grade_classes: str = "all"
     not_attempted: str = "incorrect"
     min_responses: int | None = None
@@ -124,7 +130,7 @@ class Settings:
         return response_prompt(self.elicit, style=style, text=self.prompt)  # type: ignore[arg-type]
 
     def judges(self) -> tuple[str, str]:
-        """Spell the judges of the two stages.
+        """Spell the judges of the two stages, with the room that those which are models have.
 
         Raises
         ------
@@ -134,11 +140,39 @@ class Settings:
         fallback = self.judge
         if fallback is None and (self.partition_judge is None or self.grade_judge is None):
             fallback = default_judge(self.model)
-        return self.partition_judge or str(fallback), self.grade_judge or str(fallback)
+        grouping, grading = self.partition_judge or str(fallback), self.grade_judge or str(fallback)
+        return self._with_room(grouping), self._with_room(grading)
 
-    def choose(self, dataset: Dataset) -> list[tuple[int, Question]]:
-        """Select the questions, with their positions."""
+    def _with_room(self, judge: str) -> str:
+        if self.judge_max_tokens is None or judge.partition("#")[0] in FREE_JUDGES:
+            return judge
+        name, mark, variant = judge.partition("#")
+        return f"{name}#max-tokens={self.judge_max_tokens}{',' if mark else ''}{variant}"
+
+    def choose(self, dataset: Dataset, path: str | Path | Store | None = None) -> list[tuple[int, Question]]:
+        """Select the questions, with their positions.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            From which.
+        path : str, Path or Store, optional
+            The run file: one that was begun with the same ``sample`` keeps its questions, whichever version drew them.
+        """
+        begun = self._begun(path) if path is not None and self.sample is not None and self.ids is None else []
+        if begun and {q.id for q in dataset.questions}.issuperset(begun):
+            return dataset.select(ids=begun)
         return dataset.select(limit=self.limit, sample=self.sample, ids=self.ids, seed=self.seed)
+
+    def _begun(self, path: str | Path | Store) -> list[str]:
+        """Give the ids of a run file that was begun with the same selection; none if it was not."""
+        if not isinstance(path, Store):
+            if not Path(path).exists():
+                return []
+            with Store(path) as store:
+                return self._begun(store)
+        view, told = path.meta("view"), path.meta("options", [])
+        return list(view["ids"]) if view and _selecting(told) == _selecting(self.words()) else []
 
     def words(self) -> list[str]:
         """Spell the options that are not the defaults, as the command line takes them.
@@ -175,6 +209,11 @@ class Settings:
         }
 
 
+def _selecting(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Keep the options that select questions."""
+    return [pair for pair in pairwise(words) if pair[0] in {"--limit", "--sample", "--seed", "--ids"}]
+
+
 def check_settings(settings: Settings) -> None:
     """Refuse settings that cannot be meant.
 
@@ -193,6 +232,12 @@ def check_settings(settings: Settings) -> None:
         ("top-p", settings.top_p is None or 0 < settings.top_p <= 1, "above 0 and at most 1", settings.top_p),
         ("max-tokens", settings.max_tokens is None or settings.max_tokens >= 1, "at least 1", settings.max_tokens),
         ("timeout", settings.timeout > 0, "above 0", settings.timeout),
+        (
+            "judge-max-tokens",
+            settings.judge_max_tokens is None or settings.judge_max_tokens >= 1,
+            "at least 1",
+            settings.judge_max_tokens,
+        ),
         ("judge-prompt", settings.judge_prompt in PROMPTS, ", ".join(PROMPTS), settings.judge_prompt),
         ("budget", settings.max_cost is None or 0 < settings.max_cost < inf, "above 0 (USD)", settings.max_cost),
         (

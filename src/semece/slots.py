@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from semece.calls import Slot
 from semece.canonical import canonical, digest
+from semece.judges.llm import JUDGE_TOKENS
 from semece.store import FINAL
 
 if TYPE_CHECKING:
@@ -49,6 +51,9 @@ class Asking:
 class Keys:
     """The keys of one question's slots: SHA-256 of canonical JSON of what is asked, and the index.
 
+    How much room a judge has for its replies is in the request but not in the keys: a reply that fits is the same, so
+    more room for those that were cut short buys no other again.
+
     Parameters
     ----------
     stage, question_id, asked : str, str, str
@@ -60,11 +65,13 @@ class Keys:
     def __init__(
         self, stage: str, question_id: str, asked: str, messages: tuple[Message, ...], decoding: Decoding
     ) -> None:
-        self.body = {"asked": asked, "messages": list(map(asdict, messages)), "decoding": asdict(decoding)}
-        parts = [stage, question_id, asked, self.body["messages"], self.body["decoding"]]
+        sent = [{"content": message.content, "role": message.role} for message in messages]
+        self.body = {"asked": asked, "messages": sent, "decoding": _options(decoding)}
+        keyed = decoding if stage == "respond" else replace(decoding, max_tokens=JUDGE_TOKENS)
+        parts = [stage, question_id, asked, sent, _options(keyed)]
         self._prefix = hashlib.sha256(canonical(parts)[:-1].encode("utf-8", "surrogatepass"))
 
-    @property
+    @cached_property
     def request(self) -> bytes:
         """Hash of what is asked, whatever the slot."""
         return digest(self.body)
@@ -73,6 +80,10 @@ class Keys:
         key = self._prefix.copy()
         key.update(f",{index}]".encode())
         return key.digest()
+
+
+def _options(decoding: Decoding) -> dict[str, Any]:
+    return {field.name: getattr(decoding, field.name) for field in fields(decoding)}
 
 
 def seed_base(seed: int, question_id: str) -> int:
@@ -104,6 +115,17 @@ def missing_slots(
     return [[Slot(keys[i], "respond", question.id, i, None, keys.request) for _, i in run] for _, run in runs]
 
 
-def set_failed_aside(store: Store, question_id: str) -> None:
-    """Make room to ask again where a delivered reply held no usable answer."""
-    store.supersede([reply.key for reply in store.replies("respond", question_id) if reply.status in FINAL])
+def set_failed_aside(store: Store, question_id: str, stage: str = "respond", judge: str | None = None) -> None:
+    """Make room to ask again where a delivered reply held no usable answer.
+
+    Parameters
+    ----------
+    store, question_id, stage : Store, str, str
+        Where.
+    judge : str or None
+        Id of the judge whose replies are meant; None in the stage ``respond``.
+    """
+    rows = store.replies(stage, question_id)
+    failed = [row.key for row in rows if row.judge == judge and row.status in FINAL]
+    if failed:
+        store.supersede(failed)

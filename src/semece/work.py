@@ -112,7 +112,7 @@ async def execute(
     check_settings(settings)
     data = dataset or open_dataset(settings.dataset)
     judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
-    chosen = settings.choose(data)
+    chosen = settings.choose(data, path)
     if not chosen:
         raise SemeceError(f"no question of {data.name} is selected")
     if "given" in settings.judges():

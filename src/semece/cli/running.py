@@ -58,6 +58,9 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
     judge_prompt: Annotated[
         str, _option("--judge-prompt", help="default, strict or loose.", panel=JUDGES, show_default=True)
     ] = "default",
+    judge_max_tokens: Annotated[
+        Optional[int], _option("--judge-max-tokens", help="Per reply of a judge; 2048.", panel=JUDGES)  # noqa: UP045
+    ] = None,
     grade_classes: Annotated[
         str, _option("--grade-classes", help="all, or mode: only the most frequent.", panel=JUDGES, show_default=True)
     ] = "all",

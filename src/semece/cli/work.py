@@ -158,7 +158,7 @@ def merge(given: dict[str, Any], config: Mapping[str, Any], chosen: set[str]) ->
 
 
 WHOLE = {"n", "limit", "sample", "seed", "max_tokens", "min_responses", "concurrency", "attempts"}
-WHOLE |= {"max_total_tokens", "expected_tokens"}
+WHOLE |= {"max_total_tokens", "expected_tokens", "judge_max_tokens"}
 NUMBERS = {"temperature", "top_p", "timeout", "budget"}
 SWITCHES = {"quiet", "retry_failed", "dry_run", "batch"}
 
@@ -243,7 +243,7 @@ def carry_out(settings: Settings, path: Path, dataset: Dataset, *, quiet: bool) 
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
         with Run(path) as run:
-            return Outcome(str(path), run.counts["missing"]), 3
+            return Outcome(str(path), run.missing), 3
 
 
 async def until_signal(work: Awaitable[T]) -> tuple[T | None, int]:

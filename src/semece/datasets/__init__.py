@@ -55,7 +55,7 @@ class Dataset:
         limit : int, optional
             The first so many.
         sample : int, optional
-            So many at random under `seed`.
+            So many at random under `seed`; a larger sample contains a smaller one.
         ids : sequence of str, optional
             Exactly these.
         seed : int
@@ -74,8 +74,17 @@ class Dataset:
             wanted = set(ids)
             chosen = [pair for pair in chosen if pair[1].id in wanted]
         if sample is not None and sample < len(chosen):
-            chosen = sorted(random.Random(seed).sample(chosen, sample), key=lambda pair: pair[0])
+            chosen = [chosen[place] for place in _places(len(chosen), sample, seed)]
         return chosen if limit is None else chosen[:limit]
+
+
+def _places(count: int, sample: int, seed: int) -> list[int]:
+    """Draw places below `count`, in order: those of a smaller sample and then others, one by one."""
+    rng = random.Random(seed)
+    drawn: set[int] = set()
+    while len(drawn) < sample:
+        drawn.add(rng.randrange(count))
+    return sorted(drawn)
 
 
 def open_dataset(spelling: str) -> Dataset:

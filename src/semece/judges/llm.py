@@ -28,13 +28,26 @@ if TYPE_CHECKING:
 
     from semece.records import Question, Verdict
 
-__all__ = ["CHUNK", "CLIP", "PROMPTS", "Ask", "LLMJudge", "read_grade", "read_partition", "retry_messages"]
+__all__ = [
+    "CHUNK",
+    "CLIP",
+    "JUDGE_TOKENS",
+    "PROMPTS",
+    "Ask",
+    "LLMJudge",
+    "read_grade",
+    "read_partition",
+    "retry_messages",
+]
 
 PROMPTS = ("default", "strict", "loose")
 """How readily answers are joined and called correct."""
 
 CHUNK = 60
 """Most strings in one call."""
+
+JUDGE_TOKENS = 2048
+"""Most tokens of one reply, unless a judge is given more room: one that reasons first may need it."""
 
 CLIP = 500
 """Characters of an answer that the judge is shown in a partition; four times as many in a grade."""
@@ -69,11 +82,13 @@ class LLMJudge:
         Of the order in which answers are shown.
     order : int
         Which of the orders under one seed, from 0: to see what the order changes.
+    max_tokens : int
+        Most tokens of one reply, >= 1. Not part of its name or id: more room makes no other judge.
 
     Raises
     ------
     ValueError
-        If ``prompt`` is none of the three.
+        If ``prompt`` is none of the three, or ``max_tokens`` is below 1.
 
     Examples
     --------
@@ -85,8 +100,11 @@ class LLMJudge:
     prompt: str = "default"
     seed: int = 0
     order: int = 0
+    max_tokens: int = JUDGE_TOKENS
 
     def __post_init__(self) -> None:
+        if self.max_tokens < 1:
+            raise ValueError(f"a judge's max_tokens must be at least 1; got {self.max_tokens}")
         if self.prompt not in PROMPTS:
             raise ValueError(f"a judge's prompt must be one of {', '.join(PROMPTS)}; got {self.prompt!r}")
 
