@@ -7,6 +7,7 @@ import pytest
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import StoreError
+from semece.models import Call, Reply
 from semece.records import Question
 from semece.settings import Settings
 from semece.store import Store
@@ -72,3 +73,33 @@ def test_another_dataset_is_refused_and_not_sampled_by_the_files_ids(tmp_path):
     do(tmp_path / "a.db", replace(RUN, sample=4))
     with pytest.raises(StoreError, match="was made with dataset many"):
         do(tmp_path / "a.db", replace(RUN, sample=4, dataset="starter"), open_dataset("starter"))
+
+
+class Placed:
+    """A model that says where it is."""
+
+    name, max_choices = "my/model", 8
+
+    def __init__(self, base_url=None):
+        if base_url:
+            self.base_url = base_url
+
+    async def __call__(self, request, /):
+        return Call(tuple(Reply("Answer: a", "ok", "stop", "{}") for _ in range(request.n)))
+
+    async def aclose(self):
+        """Nothing to give back."""
+
+
+@pytest.mark.parametrize("shown", ["http://127.0.0.1:1/v1", None])
+def test_where_a_model_was_asked_is_recorded_without_a_key_and_may_change(tmp_path, shown):
+    path, secret = tmp_path / "a.db", "sk-secret-1234"
+    told = f"http://me:{secret}@127.0.0.1:2/v1?key={secret}"
+    settings = Settings("my/model", "many", n=2, limit=2, judge="exact")
+    for n, address in ((2, None), (3, told)):
+        asked = replace(settings, n=n, base_url=address)
+        asyncio.run(execute(asked, path, dataset=DATA, model=Placed(shown)))
+        with Store(path) as store:
+            wanted = shown or (address and "http://127.0.0.1:2/v1")
+            assert store.meta("base_url", {}) == ({"my/model": wanted} if wanted else {})
+    assert secret.encode() not in path.read_bytes()

@@ -100,9 +100,10 @@ class Work:
         )
 
     def _note_address(self, model: Model | BatchModel) -> None:
-        """Record where a model that is about to be asked is, as it shows itself: without a key."""
-        known = self.store.meta("base_url", {})
-        if (address := getattr(model, "base_url", None)) and known.get(model.name) != address:
+        """Record where a model that is about to be asked is: as it shows itself, or as it was told, without a key."""
+        told = self.settings.address if model.name == self.settings.model else None
+        address, known = getattr(model, "base_url", told), self.store.meta("base_url", {})
+        if address and known.get(model.name) != address:
             self.store.set_meta("base_url", {**known, model.name: address})
 
     async def collect(self) -> None:

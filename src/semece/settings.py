@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
 
 from semece.batch.courier import BatchPatience
 from semece.calls import Patience
@@ -128,6 +129,20 @@ class Settings:
         """The prompt of every response."""
         style = "completion" if self.embedded else "chat"
         return response_prompt(self.elicit, style=style, text=self.prompt)  # type: ignore[arg-type]
+
+    @property
+    def address(self) -> str | None:
+        """The base URL without user name, password and query, where a key may stand.
+
+        Examples
+        --------
+        >>> Settings("vllm/m", "starter", base_url="http://me:secret@127.0.0.1:8000/v1?key=secret").address
+        'http://127.0.0.1:8000/v1'
+        """
+        if self.base_url is None:
+            return None
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     def judges(self) -> tuple[str, str]:
         """Spell the judges of the two stages, with the room that those which are models have.
