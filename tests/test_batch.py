@@ -17,9 +17,9 @@ import pytest
 
 from semece.batch.courier import Courier
 from semece.batch.harvest import Harvester
-from semece.batch.ledger import Ledger, Line, custom_id, new_id
+from semece.batch.ledger import Entry, Ledger, Line, custom_id, new_id
 from semece.batch.stages import Collector, judge_by_batch, respond_by_batch
-from semece.budget import Budget, Price
+from semece.budget import Budget, Price, most_tokens
 from semece.connections import Connections
 from semece.errors import BudgetError, ModelError, TransientError
 from semece.invocation import Work
@@ -31,11 +31,13 @@ from semece.pipeline import Asking, missing_slots
 from semece.prompts import response_prompt
 from semece.run import Run
 from semece.settings import Settings
+from semece.spending import spent_at_most
 from semece.store import Store
 from tests.batch_client import QUESTIONS, QUICK, REFERENCES, do
 from tests.servers.anthropic_server import AnthropicServer
 from tests.servers.google_server import GoogleServer
-from tests.servers.openai_batch_server import OpenAIBatchServer
+from tests.servers.openai_batch_server import OpenAIBatchHandler, OpenAIBatchServer
+from tests.servers.openai_server import error_body
 from tests.servers.serving import Garbled
 
 SERVERS = {
@@ -157,6 +159,13 @@ def test_a_line_is_named_by_its_entry_and_its_key():
     name, key = new_id(), bytes(range(32))
     assert custom_id(name, key) == name[:8] + key.hex()[:40]
     assert len(custom_id(name, key)) <= 64, "the limit of Anthropic's custom_id"
+
+
+def test_two_lines_of_a_batch_do_not_share_the_name_of_a_call():
+    entry = Entry(new_id(), "submitted", "batch-1", "x/m", None, (0.0, 0), (), 0.0)
+    first, second = bytes(32), bytes([*[0] * 7, 1, *[0] * 24])
+    assert entry.call(first) != entry.call(second), "of 20,000 lines, two share 32 bits in one batch of twenty"
+    assert entry.call(first).startswith(entry.id[:8])
 
 
 def test_the_ledger_gives_back_the_slots_it_was_given(store):
@@ -339,9 +348,38 @@ def test_a_batch_nobody_knows_any_more_stops_unless_it_is_old(store):
         draw(store, batches)
     assert len(Ledger(store).open()) == 1
     store._execute("UPDATE batches SET time = time - 31 * 86400")
-    draw(store, batches)
+    budget = Budget(max_tokens=10**9)
+    [entry] = Ledger(store).open()
+    budget.hold(entry.held)
+    draw(store, batches, budget=budget)
     assert missing(store) == 0
     assert len(batches.asked) == 2
+    assert budget._reserved_tokens == 0
+    assert budget.tokens == entry.held[1] + sum(store.spent()["respond"][:2]), "it may have been paid for"
+
+
+def test_results_that_are_gone_stop_unless_they_are_old_or_wanted_anew(store):
+    gone = UnknownBatchError("No such File object")
+    batches = Scripted(errors={"results": [gone] * 4})
+    with pytest.raises(
+        ModelError, match=r"results of batch batch-1 are gone and its 18 requests were paid for: ask ag"
+    ):
+        draw(store, batches)
+    assert len(Ledger(store).open()) == 1
+    with pytest.raises(ModelError, match="results of batch batch-2 are gone"):
+        draw(store, batches, anew=True)
+    assert (missing(store), len(batches.asked)) == (TOTAL, 2), "asked again, once"
+    store._execute("UPDATE batches SET time = time - 31 * 86400")
+    draw(store, batches)
+    assert (missing(store), len(batches.asked)) == (0, 3)
+    assert Ledger(store).open() == []
+
+
+def test_a_batch_that_nobody_knows_is_not_taken_for_results_that_are_gone(store):
+    batches = Scripted(errors={"state": [UnknownBatchError("no such batch")]})
+    with pytest.raises(ModelError, match="use the key and the endpoint"):
+        draw(store, batches, anew=True)
+    assert len(Ledger(store).open()) == 1
 
 
 def asks(request, *numbers):
@@ -556,9 +594,43 @@ def test_what_is_not_counted_is_charged_as_it_was_set_aside(store):
             return Call(call.replies, call.usage if asks(request, 1, 2) else None)
 
     budget = Budget(max_tokens=10**9)
-    draw(store, Scripted(Silent((0.5, 0.5), references=REFERENCES, max_choices=4)), budget=budget)
+    batches = Scripted(Silent((0.5, 0.5), references=REFERENCES, max_choices=4))
+    draw(store, batches, budget=budget, ceiling=Price(0.0, 1e-3))
     assert budget._reserved_tokens == 0
-    assert 12 * 4 * 1024 < budget.tokens < 13 * 4 * 1024 + 18 * 200
+    assert 12 * 4 * 1024 < budget.tokens < 13 * 4 * 1024 + 18 * 500
+    answered = store.spent()["respond"][1]
+    assert budget._cost == pytest.approx((12 * 4 * 1024 + answered) * 1e-3), "the ceiling where the price is unknown"
+
+
+def test_a_line_that_may_be_paid_for_although_nothing_came_is_charged_as_it_was_set_aside(store):
+    def fate(request, attempt):
+        error = TransientError("broken", status="broken_body", maybe_paid=asks(request, 0))
+        return {"error": error} if attempt == 1 and asks(request, 0, 1) else None
+
+    budget = Budget(max_tokens=10**9)
+    draw(store, Fated(fate), budget=budget)
+    most = most_tokens(Request(ASKING.prompt.messages(QUESTIONS[0]), ASKING.decoding, 4))
+    lost = 3 * (most.input_tokens + most.output_tokens)
+    assert budget.tokens == lost + sum(store.spent()["respond"][:2])
+    assert spent_at_most(store, lambda spelling: None)[1] == budget.tokens, "and by the next invocation"
+
+
+def test_results_that_break_off_are_stored_once_when_they_come_again(store):
+    class Breaking(Scripted):
+        async def results(self, state):
+            place = 0
+            async for result in super().results(state):
+                if place == 9 and self.calls["results"] == 1:
+                    raise TransientError("cut", status="connection")
+                place += 1
+                yield result
+
+    budget, batches = Budget(max_tokens=10**9), Breaking()
+    draw(store, batches, budget=budget)
+    assert batches.calls["results"] == 2
+    assert missing(store) == 0
+    assert store._execute("SELECT count(*), sum(superseded) FROM replies")[0] == (TOTAL, 0)
+    assert budget.tokens == sum(store.spent()["respond"][:2])
 
 
 def test_results_that_are_stored_twice_are_there_once(store):
@@ -752,6 +824,56 @@ def test_a_live_run_waits_for_what_is_under_way(spelling, tmp_path):
         assert created(server) == 1
         assert server.account.paid_twice == 0
         assert server.account.paid.total() == TOTAL
+
+
+def test_a_live_run_buys_nothing_while_it_cannot_look_at_what_is_under_way(tmp_path):
+    path, spelling = tmp_path / "a.db", "openai/gpt-4o-mini"
+
+    def down():
+        raise ConnectionAbortedError
+
+    with OpenAIBatchServer(references=REFERENCES, polls=10**6) as server:
+        do(spelling, url_of(server), path, batch_patience=replace(QUICK, failures=0))
+        server.on = {"status": down}
+        with pytest.raises(ModelError, match=r"12 requests are under way in batches of .* failed \(.*connection lost"):
+            do(spelling, url_of(server), path, batch=False, batch_patience=replace(QUICK, failures=3))
+        assert server.account.requests["POST /v1/chat/completions"] == 0
+        server.on, server.jobs.polls = {}, 2
+        assert do(spelling, url_of(server), path, batch=False).missing == 0
+        assert (server.account.paid_twice, server.account.paid.total()) == (0, TOTAL)
+
+
+def test_what_is_collected_is_what_the_ledger_says_whoever_judges_now(tmp_path, monkeypatch):
+    path, spelling = tmp_path / "a.db", "openai/gpt-4o-mini"
+    with OpenAIBatchServer(references=REFERENCES, polls=10**6) as server:
+        do(spelling, url_of(server), path, batch_patience=replace(QUICK, failures=0))
+        server.jobs.polls = 2
+        monkeypatch.setenv("XAI_API_KEY", "k")
+        monkeypatch.setenv("XAI_BASE_URL", server.base_url)
+        assert do(spelling, url_of(server), path, batch=False, judge="xai/grok-4").missing == 0
+        assert server.account.paid_twice == 0
+    assert Ledger(Store(path)).open() == []
+
+
+def test_results_whose_file_is_gone_are_asked_for_again_when_that_is_wanted(tmp_path, monkeypatch):
+    path, spelling, read = tmp_path / "a.db", "openai/gpt-4o-mini", OpenAIBatchHandler.content
+
+    def content(handler, name):
+        if name.startswith(next(iter(handler.server.jobs.jobs))):
+            handler.json(404, error_body(404, f"No such File object: {name}"))
+        else:
+            read(handler, name)
+
+    monkeypatch.setattr(OpenAIBatchHandler, "content", content)
+    with OpenAIBatchServer(references=REFERENCES) as server:
+        for batch in (True, False):
+            with pytest.raises(
+                ModelError, match=r"gpt-4o-mini: No such File object: batch_.*-output \(404\); the resul"
+            ):
+                do(spelling, url_of(server), path, batch=batch)
+        assert (created(server), server.account.requests["POST /v1/chat/completions"]) == (1, 0)
+        assert do(spelling, url_of(server), path, retry_failed=True).missing == 0
+        assert created(server) == 2
 
 
 def test_a_connection_that_breaks_after_creation_pays_nothing_twice(spelling, tmp_path):

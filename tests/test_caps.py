@@ -2,16 +2,25 @@
 
 import asyncio
 import time
+from functools import partial
 
 import pytest
 
+from semece.batch.ledger import Ledger, Line, new_id
 from semece.budget import Budget, Price, most_tokens
 from semece.calls import Caller, Pace, Patience, Slot, in_parallel
-from semece.errors import BudgetError, ModelError, TransientError
+from semece.canonical import digest
+from semece.connections import Connections
+from semece.deliveries import delivered_rows, failed_row
+from semece.errors import BudgetError, ModelError, SemeceError, TransientError
+from semece.invocation import Work
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.models.fake import parse_fake
+from semece.opening import open_judge
 from semece.settings import Settings
-from semece.store import Store
+from semece.slots import Keys
+from semece.spending import price_of, spent_at_most
+from semece.store import Store, StoredReply
 from semece.work import execute
 
 GPT_4O = Price(2.5e-6, 1e-5)
@@ -152,6 +161,129 @@ def test_a_reservation_bounds_prompt_schema_and_every_choice():
     schema = {"type": "object"}
     request = Request((Message("user", "日本" * 10), Message("user", "a")), Decoding(max_tokens=7, schema=schema), n=3)
     assert most_tokens(request) == Usage(60 + 8 + 1 + 8 + len('{"type":"object"}') + 8, 21)
+
+
+# --- what earlier invocations spent
+
+
+ANSWERS, JUDGES = Price(1e-3, 2e-3), Price(1e-2, 5e-2)
+JUDGE = open_judge("x/judge").id
+
+
+def told(**changes):
+    return Settings("x/m", "starter", judge="x/judge", prices={"x/m": ANSWERS, "x/judge": JUDGES}, **changes)
+
+
+def slots_of(store, count, judge=None):
+    """Slots whose request is stored."""
+    stage = "respond" if judge is None else "partition"
+    keys = Keys(stage, "q", judge or "x/m", ASK.messages, ASK.decoding)
+    store.set_meta("identity", {"model": "x/m"})
+    request = store.add_request(keys.body)
+    return [Slot(keys[i], stage, "q", i, judge, request) for i in range(count)]
+
+
+def spent(store):
+    store.flush()
+    return spent_at_most(store, partial(price_of, told(max_cost=1e9)))
+
+
+def call_of(choices, usage):
+    return Call((Reply("Answer: a", "ok", "stop", "{}"),) * choices, usage)
+
+
+def test_an_unpriced_reply_counts_at_todays_price_and_hides_no_known_cost(store):
+    slots = slots_of(store, 2)
+    store.append(delivered_rows(call_of(1, Usage(1000, 1000)), slots[:1], "a", 5.0))
+    store.append(delivered_rows(call_of(1, Usage(10, 20)), slots[1:], "b", None))
+    cost, tokens = spent(store)
+    assert cost == pytest.approx(5.0 + 10e-3 + 40e-3)
+    assert tokens == 2030
+
+
+def test_a_judges_unpriced_reply_counts_at_the_judges_price(store):
+    store.append(delivered_rows(call_of(1, Usage(10, 20)), slots_of(store, 1, JUDGE), "a", None))
+    assert spent(store) == (pytest.approx(10e-2 + 100e-2), 30)
+
+
+def test_a_failed_call_that_may_be_paid_for_counts_as_the_most_of_all_its_choices(store):
+    slots = slots_of(store, 8)
+    store.append([failed_row(TransientError("x", status="timeout", maybe_paid=True), slots[0], choices=8)])
+    store.append([failed_row(TransientError("x", status="rate_limited"), slots[0], choices=8)])
+    assert spent(store) == (pytest.approx(100e-3 + 800 * 2e-3), 900)
+
+
+def test_a_call_of_which_nobody_says_what_it_took_counts_as_the_most(store):
+    store.append(delivered_rows(call_of(3, None), slots_of(store, 3), "a", None))
+    store.append(delivered_rows(call_of(1, Usage(0, 0)), slots_of(store, 4)[3:], "free", 0.0))
+    assert spent(store) == (pytest.approx(100e-3 + 300 * 2e-3), 400)
+
+
+def test_replies_that_were_set_aside_and_lost_batches_were_paid_for_too(store):
+    slots = slots_of(store, 1)
+    store.append(delivered_rows(Call((Reply("", "truncated", "length", "{}"),), Usage(1, 1)), slots, "a", 2.0))
+    store.flush()
+    store.supersede([slots[0].key])
+    ledger = Ledger(store)
+    for status in ("lost", "stored", "absent", "submitted"):
+        entry = ledger.enter(new_id(), "x/m", [Line(ASK, tuple(slots))], since=None, held=(0.5, 7))
+        ledger.mark(entry, status)
+    assert spent(store) == (2.5, 9)
+    settings = told(max_cost=3.0)
+    work = Work(store, settings, [], connections=Connections(settings, []))
+    assert (work.budget.cost, work.budget.tokens) == (2.5, 9)
+    assert (work.budget._reserved_cost, work.budget._reserved_tokens) == (0.5, 7), "one is under way"
+
+
+def test_a_budget_in_dollars_needs_the_price_of_what_was_asked_before(store):
+    store.append(delivered_rows(call_of(1, Usage(1, 1)), slots_of(store, 1, open_judge("y/judge").id), "a", None))
+    with pytest.raises(SemeceError, match="the price of y/judge is not known, so a budget in USD cannot be kept"):
+        spent(store)
+
+
+def run_capped(path, model, **caps):
+    settings = Settings(
+        model.name, "starter", n=20, max_tokens=10, prices={model.name: ANSWERS}, patience=QUICK, **caps
+    )
+    try:
+        return asyncio.run(execute(settings, path, model=model)).missing
+    except BudgetError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("caps", [{"max_cost": 1.5}, {"max_total_tokens": 1500}])
+def test_a_cap_is_about_the_file_whoever_spent_it(tmp_path, caps):
+    for _ in range(4):
+        assert "the cap of" in run_capped(tmp_path / "a.db", parse_fake("fake/?pmf=.5,.5&choices=2"), **caps)
+        with Store(tmp_path / "a.db") as store:
+            asked, answered, cost = store.spent()["respond"]
+        assert asked + answered <= 1500
+        assert cost <= 1.5
+
+
+@pytest.mark.parametrize("caps", [{"max_cost": 3.0}, {"max_total_tokens": 3000}])
+def test_calls_that_may_have_been_served_are_not_bought_again_by_every_invocation(tmp_path, caps):
+    made = []
+    for _ in range(3):
+        model = parse_fake("fake/?pmf=.5,.5&choices=2&fault=timeout:1")
+        assert "the cap of" in run_capped(tmp_path / "a.db", model, **caps)
+        with Store(tmp_path / "a.db") as store:
+            made.append(store.failed_calls())
+    assert made[0] == made[1] == made[2]
+    assert made[0][0] == made[0][1] > 5
+
+
+def test_a_second_paid_call_for_a_slot_is_kept_aside_and_counted(store):
+    [slot] = slots_of(store, 1)
+    for name in ("live", "batch"):
+        store.append(delivered_rows(Call((Reply(name, "ok", "stop", "{}"),), Usage(10, 100)), [slot], name, 1.0))
+        store.flush()
+    assert [reply.text for reply in store.replies("respond", "q")] == ["live"]
+    assert store.spent() == {"respond": (20, 200, 2.0)}
+    for _ in range(2):  # what came with a file was not paid for
+        store.append([StoredReply(digest("given"), "respond", "given", 0, "ok", "a")])
+        store.flush()
+    assert store._execute("SELECT count(*) FROM replies")[0][0] == 3
 
 
 # --- pace

@@ -113,7 +113,7 @@ class Courier:
     progress : callable or None
         Called with the number of replies that were delivered.
     anew : bool
-        Whether lines whose results are gone are asked again although they were paid for not long ago.
+        Whether lines of an earlier invocation whose results are gone are asked again though they were paid for.
     """
 
     def __init__(
@@ -138,6 +138,7 @@ class Courier:
         self._progress = progress
         self._anew = anew
         self._open: list[Entry] = []
+        self._earlier: set[str] = set()
         self._since: dict[str, float] = {}
         self._tries: Counter[bytes] = Counter()
         self._excused: Counter[bytes] = Counter()
@@ -199,6 +200,7 @@ class Courier:
         for entry in self._ledger.open(self.model.name):
             if entry.id not in known:
                 self._watch(entry)
+                self._earlier.add(entry.id)
 
     def _watch(self, entry: Entry) -> None:
         self._open.append(entry)
@@ -313,16 +315,16 @@ class Courier:
 
     def _lose(self, entry: Entry, error: UnknownBatchError, *, known: bool) -> None:
         """Give up an entry whose results will not come: it is old, or who asks wants so; it counts as paid for."""
-        lines, old = f"{len(entry.slots):,} requests", entry.age >= FORGOTTEN_AFTER
-        if known and not (old or error.gone or self._anew):
-            raise ModelError(
-                f"{error}; the results of batch {entry.provider_id} are gone and its {lines} were paid for: ask again "
-                "with --retry-failed, or write to another file with -o"
-            )
-        if not known and not (old or error.gone):
+        lines, certain = f"{len(entry.slots):,} requests", error.gone or entry.age >= FORGOTTEN_AFTER
+        if not (certain or known):
             raise ModelError(
                 f"{error}; use the key and the endpoint that made batch {entry.provider_id}: its {lines} may be paid "
                 "for"
+            )
+        if not (certain or (self._anew and entry.id in self._earlier)):
+            raise ModelError(
+                f"{error}; the results of batch {entry.provider_id} are gone and its {lines} were paid for: ask again "
+                "with --retry-failed, or write to another file with -o"
             )
         gone = f"the results of batch {entry.provider_id} are gone" if known else f"batch {entry.provider_id} is gone"
         self._close(entry, "lost", entry.held, f"{gone}: {lines} are asked again")
@@ -343,7 +345,7 @@ class Courier:
         return True
 
     async def _gather(self, entry: Entry, state: BatchState) -> None:
-        harvester = Harvester(self._store, entry, price=self._price, progress=self._progress)
+        harvester = Harvester(self._store, entry, price=self._price, ceiling=self._ceiling, progress=self._progress)
         harvest = await harvester.gather(self.model, state)
         self._learn(harvest)
         if harvest.crowded:

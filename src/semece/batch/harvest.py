@@ -40,9 +40,9 @@ class Harvest:
     crowded : bool
         Whether the batch was refused as a whole because too much is under way.
     cost, tokens : float, int
-        What the lines took of which it is known.
-    unpriced, uncounted : int
-        Lines that are, or may be, paid for and of which that is not known.
+        What the lines took of which it is known, at the most that a token can cost.
+    silent : int
+        Lines that are, or may be, paid for and of which it is not known.
     """
 
     delivered: int = 0
@@ -53,22 +53,20 @@ class Harvest:
     crowded: bool = False
     cost: float = 0.0
     tokens: int = 0
-    unpriced: int = 0
-    uncounted: int = 0
+    silent: int = 0
 
-    def bill(self, usage: Usage | None, price: Price | None) -> float | None:
-        """Add what a line took, None if nobody says; give its cost."""
-        cost = None if usage is None or price is None else price.of(usage)
-        self.cost += cost or 0.0
-        self.unpriced += cost is None
-        self.tokens += 0 if usage is None else usage.input_tokens + usage.output_tokens
-        self.uncounted += usage is None
-        return cost
+    def bill(self, usage: Usage | None, ceiling: Price | None) -> None:
+        """Add what a line took; None if nobody says."""
+        if usage is None:
+            self.silent += 1
+            return
+        self.cost += 0.0 if ceiling is None else ceiling.of(usage)
+        self.tokens += usage.input_tokens + usage.output_tokens
 
     def spent(self, entry: Entry) -> tuple[float, int]:
         """Say what the budget is charged: what is not known counts as it was set aside."""
         cost, tokens = (held / len(entry.slots) for held in entry.held)
-        return self.cost + cost * self.unpriced, self.tokens + round(tokens * self.uncounted)
+        return self.cost + cost * self.silent, self.tokens + round(tokens * self.silent)
 
 
 class Harvester:
@@ -78,16 +76,23 @@ class Harvester:
     ----------
     store, entry : Store, Entry
         Where to, and what was asked.
-    price : Price or None
-        Per token in batches.
+    price, ceiling : Price or None
+        Per token in batches, None if it is not known; and the most that it can be.
     progress : callable or None
         Called with the number of replies that were delivered.
     """
 
     def __init__(
-        self, store: Store, entry: Entry, *, price: Price | None, progress: Callable[[int], None] | None = None
+        self,
+        store: Store,
+        entry: Entry,
+        *,
+        price: Price | None,
+        ceiling: Price | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> None:
-        self._store, self._entry, self._price, self._progress = store, entry, price, progress
+        self._store, self._entry, self._progress = store, entry, progress
+        self._price, self._ceiling = price, price or ceiling
         self._stored = store.calls_named(entry.id[:8])
         self._lines = {custom_id(entry.id, slots[0].key): slots for slots in entry.slots}
         self._harvest = Harvest()
@@ -136,11 +141,12 @@ class Harvester:
             self._harvest.cancelled.append(key)
 
     def _take_call(self, call: Call, slots: tuple[Slot, ...], name: str) -> None:
-        cost = self._harvest.bill(call.usage, self._price)
+        self._harvest.bill(call.usage, self._ceiling)
         self._harvest.delivered += 1
         for event in call.events:
             self._store.add_event("model", event)
         if name not in self._stored:
+            cost = None if self._price is None or call.usage is None else self._price.of(call.usage)
             rows = delivered_rows(call, slots, name, cost)
             self._store.append(rows)
             if self._progress:
