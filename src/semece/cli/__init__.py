@@ -42,10 +42,21 @@ def options(
     """Apply what holds for every command."""
     del version
     if verbose:
-        import logging
+        show_events()
 
-        logging.basicConfig(format="%(message)s", stream=sys.stderr)
-        logging.getLogger("semece").setLevel(logging.INFO)
+
+def show_events() -> None:
+    """Write what semece logs, a run's events among it, to stderr, beside the bars that may be there."""
+    import logging
+
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            typer.echo(self.format(record), err=True)
+
+    log = logging.getLogger("semece")
+    log.setLevel(logging.INFO)
+    if not log.handlers:
+        log.addHandler(Lines())
 
 
 def main() -> NoReturn:
