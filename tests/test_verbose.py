@@ -5,10 +5,11 @@ import sys
 
 import pytest
 
+from semece.calls import Patience
 from semece.cli import main, show_events
 from semece.store import Store
 
-RUN = "run -m fake/?pmf=.5,.5&fault=429:.4 -d starter --limit 4 -n 8 -q -o {path}"
+RUN = "run -m fake/?pmf=.5,.5&fault=429:.4 -d starter --limit 6 -n 20 --concurrency 8 -q -o {path}"
 
 
 @pytest.fixture(autouse=True)
@@ -29,10 +30,11 @@ def said(monkeypatch, capsys, path, *first):
 
 
 def test_rate_limits_are_said_when_it_is_wanted_and_only_then(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(Patience, "wait", lambda *_: 0.001)
     lines = said(monkeypatch, capsys, tmp_path / "a.db", "-v")
     with Store(tmp_path / "a.db") as store:
         events = [f"{name}: {text}" for name, text in store.events()]
-    assert "pace: rate limited: at most 16 calls at once" in events
+    assert "pace: rate limited: at most 4 calls at once" in events
     assert [line for line in lines if line.startswith("pace: ")] == events
     logging.getLogger("semece").handlers.clear()
     logging.getLogger("semece").setLevel(logging.NOTSET)
