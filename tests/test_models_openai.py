@@ -1,19 +1,21 @@
 """The adapter of OpenAI-compatible services, over real sockets: what comes, what goes wrong, what stays secret."""
 
 import asyncio
+import gzip
 import json
 import logging
 import re
 import socket
 import threading
-from contextlib import asynccontextmanager
+import time
+from contextlib import asynccontextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 
 import pytest
 
 from semece.datasets import Dataset
-from semece.errors import ModelError, TransientError
+from semece.errors import BudgetError, ModelError, TransientError
 from semece.models import Decoding, Message, Model, Request, Usage
 from semece.models.openai_compatible import LONELY, SERVICES, is_loopback, open_openai
 from semece.models.openai_errors import named_option, retry_after
@@ -417,6 +419,76 @@ def test_a_body_that_is_not_what_its_encoding_says_is_broken():
     with pytest.raises(TransientError) as caught:
         canned((200, b"not gzip", {"Content-Encoding": "gzip"}))
     assert caught.value.status == "broken_body"
+
+
+def test_a_body_that_grows_without_end_when_it_is_unpacked_is_not_read_on(monkeypatch):
+    monkeypatch.setattr("semece.models.openai_compatible.MOST_BYTES", 1 << 20)
+    packed = gzip.compress(b" " * (64 << 20))
+    with pytest.raises(TransientError, match=r"the reply is longer than 1 MB$") as caught:
+        canned((200, packed, {"Content-Encoding": "gzip"}))
+    assert (caught.value.status, caught.value.maybe_paid) == ("broken_body", True)
+
+
+def test_the_time_limit_is_of_the_whole_call_and_not_of_the_next_byte():
+    """A server that sends a byte now and then never lets a single read wait long."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        done = threading.Event()
+
+        def drip():
+            connection, _ = listening.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n")
+                while not done.wait(0.02):
+                    connection.sendall(b" ")
+
+        thread = threading.Thread(target=drip)
+        thread.start()
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        started = time.perf_counter()
+        with pytest.raises(TransientError, match="no reply in time") as caught:
+            asyncio.run(open_openai("openai-api/test/m", base_url=address, timeout=0.3)(ASK))
+        done.set()
+        thread.join()
+    assert (caught.value.status, caught.value.maybe_paid) == ("timeout", True)
+    assert 0.3 <= time.perf_counter() - started < 10
+
+
+IMPOSSIBLE = [(-1_000_000, -5), (10**30, 3), (3, 10**30), ("many", 3), (1.5, 3), (True, 3), (3, "few"), (None, 3)]
+
+
+@pytest.mark.parametrize(("asked", "answered"), IMPOSSIBLE)
+def test_numbers_of_tokens_that_cannot_be_are_not_known_and_that_is_said_once(asked, answered):
+    reply = (200, choices(said("Paris"), usage={"prompt_tokens": asked, "completion_tokens": answered}))
+
+    async def ask():
+        async with model_of(reply, reply) as model:
+            return [await model(Request(ASK.messages)) for _ in range(2)]
+
+    first, second = asyncio.run(ask())
+    assert first.usage is second.usage is None
+    assert first.events == (
+        "openai-api/test/m gives numbers of tokens that cannot be: what its calls take is not known",
+    )
+    assert second.events == ()
+
+
+def test_numbers_of_tokens_that_cannot_be_do_not_loosen_a_cap(tmp_path):
+    """They count as what was set aside for the call: the most that it can take."""
+    reply = (200, choices(said("Paris"), usage={"prompt_tokens": -1_000_000, "completion_tokens": -5}))
+    data = Dataset("one", (Question("a", "Capital of France?", ("Paris",)),))
+
+    async def run():
+        async with model_of(*[reply] * 20) as model:
+            model._max_choices = 1
+            settings = Settings("openai-api/test/m", "one", n=20, judge="exact", max_total_tokens=4000, concurrency=1)
+            for _ in range(2):
+                with pytest.raises(BudgetError):
+                    await execute(settings, tmp_path / "a.db", dataset=data, model=model)
+            return len(model.asked)
+
+    assert 2 <= asyncio.run(run()) <= 3, "a call may take 1,024 tokens and its prompt"
 
 
 @pytest.mark.parametrize(

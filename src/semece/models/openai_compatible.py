@@ -6,6 +6,7 @@ several choices) is left out from then on, and said once.
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import ipaddress
 import json
@@ -18,14 +19,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from semece.errors import ModelError, TransientError
-from semece.models import Call, Reply, Usage
+from semece.models import Call, Reply, Usage, uncounted, usage_of
 from semece.models.contexts import is_too_long, too_long
-from semece.models.openai_errors import FILTERED, codes, explain, lost, named_option, sentence
+from semece.models.openai_errors import FILTERED, codes, explain, losses, lost, named_option, sentence
 from semece.models.provider_errors import clear
 from semece.models.quiet import keep_out_of_logs, secrets_of, sendable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from openai import AsyncOpenAI
 
@@ -70,6 +71,9 @@ SERVICES: Mapping[str, Service] = {
 
 OTHER = Service(None, "SERVICE_API_KEY", 8)
 """A service that is not in the table; its word stands for ``SERVICE``."""
+
+MOST_BYTES = 32 << 20
+"""More than any reply has; what is longer, once it is unpacked, is not read on."""
 
 LONELY = 3
 """After so many calls in a row that gave one choice of several, they are asked for one by one."""
@@ -225,7 +229,7 @@ class OpenAICompatible:
         while True:
             body = self._body(request)
             try:
-                raw = await self._client.chat.completions.with_raw_response.create(**body)
+                text, headers = await self._sent(body)
             except openai.APIStatusError as error:
                 if (call := self._unanswered(error, body, events)) is not None:
                     return call
@@ -233,13 +237,27 @@ class OpenAICompatible:
                 if event is None:
                     raise self._explain(error) from None
                 self._say(event, events)
-            except openai.APIConnectionError as error:
+            except losses() as error:
                 raise self._lost(error) from None
             else:
                 latency = time.perf_counter() - started
-                text = raw.http_response.text
-                call = self._read(text, body.get("n", 1), raw.headers.get("x-request-id"), latency, events)
+                call = self._read(text, body.get("n", 1), headers.get("x-request-id"), latency, events)
                 return self._counted(call, body.get("n", 1), events)
+
+    async def _sent(self, body: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
+        """Send a request and give the reply's text, within the time that one call has."""
+        create = self._client.chat.completions.with_streaming_response.create
+        async with asyncio.timeout(self._timeout), create(**body) as reply:
+            data = bytearray()
+            async for part in reply.iter_bytes():
+                data += part
+                if len(data) > MOST_BYTES:
+                    raise TransientError(
+                        f"{self._spelling}: the reply is longer than {MOST_BYTES >> 20} MB",
+                        status="broken_body",
+                        maybe_paid=True,
+                    )
+            return data.decode(reply.http_response.encoding or "utf-8", "replace"), reply.headers
 
     def _body(self, request: Request) -> dict[str, Any]:
         """Write the request as the service takes it, as far as is known."""
@@ -302,22 +320,32 @@ class OpenAICompatible:
     def _explain(self, error: Any) -> ModelError:  # noqa: ANN401 - an APIStatusError
         return explain(error, self._spelling, self._clean(sentence(error)))
 
-    def _lost(self, error: Any) -> TransientError:  # noqa: ANN401 - an APIConnectionError
-        return lost(error, self._spelling, self._clean(str(error.__cause__ or "")))
+    def _lost(self, error: Exception) -> TransientError:
+        return lost(error, self._spelling, self._clean(str(error.__cause__ or error)))
 
-    def _read(self, text: str, wanted: int, request_id: str | None, latency: float, events: Iterable[str]) -> Call:
+    def _read(self, text: str, wanted: int, request_id: str | None, latency: float, events: list[str]) -> Call:
         """Read the first choices of a reply."""
         replies: tuple[Reply, ...] = ()
         try:
             body = json.loads(self._hide(text))
             choices = sorted(filter(_is_choice, body["choices"]), key=lambda choice: choice.get("index") or 0)
             replies = tuple(_reply(choice) for choice in choices[:wanted])
-            usage, request_id = _usage(body), request_id or body.get("id")
+            usage, request_id = self._usage(body, events), request_id or body.get("id")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             replies = ()
         if not replies:
             raise TransientError(f"{self._spelling}: the reply was broken", status="broken_body", maybe_paid=True)
         return Call(replies, usage, request_id, latency, tuple(events))
+
+    def _usage(self, body: Mapping[str, Any], events: list[str]) -> Usage | None:
+        """Read what was counted; numbers that cannot be are none."""
+        used = body.get("usage")
+        if not isinstance(used, dict) or "prompt_tokens" not in used:
+            return None
+        usage = usage_of(used["prompt_tokens"], used.get("completion_tokens") or 0)
+        if usage is None:
+            self._say(uncounted(self._spelling), events)
+        return usage
 
     def _counted(self, call: Call, wanted: int, events: list[str]) -> Call:
         """Notice that choices are missing; a service that gives one of several again and again is asked one by one."""
@@ -380,10 +408,3 @@ def _text(content: str | list[Any] | None) -> str:
         parts = (part for part in content if isinstance(part, dict) and part.get("type") == "text")
         return "".join(str(part.get("text", "")) for part in parts)
     return content or ""
-
-
-def _usage(body: Mapping[str, Any]) -> Usage | None:
-    used = body.get("usage")
-    if not isinstance(used, dict) or not isinstance(used.get("prompt_tokens"), int):
-        return None
-    return Usage(used["prompt_tokens"], used.get("completion_tokens") or 0)

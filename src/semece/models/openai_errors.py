@@ -6,6 +6,7 @@ import email.utils
 import json
 import math
 import re
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -150,19 +151,29 @@ def explain(error: Any, name: str, said: str) -> ModelError:  # noqa: ANN401 - a
     return ModelError(f"{name} {reasons.get(status, 'refused the request')} ({status}): {said}")
 
 
-def lost(error: Any, name: str, said: str) -> TransientError:  # noqa: ANN401 - an APIConnectionError
+def losses() -> tuple[type[Exception], ...]:
+    """List what a lost call raises; while a body is read, that is what the HTTP client raises, whichever it is."""
+    import openai
+
+    clients = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return openai.APIConnectionError, TimeoutError, *(client.RequestError for client in clients)
+
+
+def lost(error: Exception, name: str, said: str) -> TransientError:
     """Turn a call without a reply into an error of ours.
 
     Parameters
     ----------
-    error : APIConnectionError
-        What the library raised; its cause says how far the request came.
+    error : Exception
+        What the library or, while the reply was read, the HTTP client raised; the cause says how far the request came.
     name : str
         The model's spelling.
     said : str
         The cause's sentence without secrets.
     """
-    cause = type(error.__cause__).__name__
+    import openai
+
+    cause = type(error.__cause__ if isinstance(error, openai.APIConnectionError) else error).__name__
     maybe_paid = cause not in _NEVER_SENT
     if "Timeout" in cause or "Timeout" in type(error).__name__:
         return TransientError(f"{name}: no reply in time", status="timeout", maybe_paid=maybe_paid)

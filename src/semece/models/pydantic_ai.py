@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from semece.errors import ModelError, TransientError
-from semece.models import Call, Reply, Usage
+from semece.models import Call, Reply, uncounted, usage_of
 from semece.models.contexts import is_too_long, too_long
 from semece.models.openai_compatible import is_loopback
 from semece.models.provider_errors import clear, explain, sentence_of
@@ -296,7 +296,9 @@ class ProviderModel:
             raise self.unreadable("no text in it")
         reply = Reply("".join(texts), status, None if finish is None else str(finish), self._kept(raw))
         usage = response.usage
-        counted = Usage(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
+        counted = usage_of(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
+        if counted is None and usage.has_values():
+            self.dropped.tell(uncounted(self.name))
         return Call((reply,), counted, response.provider_response_id, latency, self.dropped.told())
 
     def _kept(self, body: str) -> str:
