@@ -12,7 +12,11 @@ if TYPE_CHECKING:
 
     from semece.calls import Slot
     from semece.errors import TransientError
-    from semece.models import Call
+    from semece.models import Call, Reply
+
+
+MOST_KEPT = 200_000
+"""Characters that are kept of a judge's reply that cannot be read: more than a reply that can be read has."""
 
 
 def delivered_rows(
@@ -41,6 +45,7 @@ def delivered_rows(
     for place, (reply, slot) in enumerate(zip(call.replies, slots, strict=False)):
         first = place == 0 and call.usage is not None
         status = judge_text(reply.text) if judge_text and reply.status == "ok" else reply.status
+        text, raw = _kept(reply) if status == "unparseable" else (reply.text, reply.raw)
         rows.append(
             StoredReply(
                 slot.key,
@@ -48,8 +53,8 @@ def delivered_rows(
                 slot.question_id,
                 slot.index,
                 status,
-                reply.text,
-                reply.raw,
+                text,
+                raw,
                 slot.judge,
                 slot.request,
                 reply.finish_reason,
@@ -62,6 +67,13 @@ def delivered_rows(
             )
         )
     return rows
+
+
+def _kept(reply: Reply) -> tuple[str, str]:
+    """Give text and raw form of a judge's reply that cannot be read; of one that ran away, the beginning is enough."""
+    if len(reply.text) <= MOST_KEPT:
+        return reply.text, reply.raw
+    return reply.text[:MOST_KEPT], canonical({"characters": len(reply.text)})
 
 
 def failed_row(error: TransientError, slot: Slot, name: str | None = None, *, choices: int = 1) -> StoredReply:
