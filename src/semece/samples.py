@@ -12,7 +12,7 @@ from semece.datasets import open_dataset, with_unique_ids
 from semece.errors import ParseError, StoreError
 from semece.formats import collect
 from semece.formats.drawn import PARTIAL, Drawn, Sample
-from semece.formats.sources import Wanted
+from semece.formats.sources import Wanted, printable
 from semece.judges.forms import assemble, distinct
 from semece.judges.given import GivenJudge, read_given
 from semece.judges.rules import RulesJudge
@@ -328,7 +328,7 @@ def _sentences(findings: Findings) -> Iterator[str]:
         yield f"bad rows left out: {len(findings.skipped):,}; the first: {findings.skipped[0]}"
     if failed := findings.failed.total():
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in findings.failed.most_common() if count)
-        yield f"attempts that delivered no response, left out: {failed:,} ({reasons})"
+        yield printable(f"attempts that delivered no response, left out: {failed:,} ({reasons})")
     yield from findings.notes
 
 

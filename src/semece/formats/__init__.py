@@ -117,8 +117,8 @@ def collect(
     found = list(READERS[name].read(sources, wanted))
     _check_models(findings, wanted)
     if not found:
-        bad = f"; all of {len(findings.skipped):,} rows are bad, the first: {findings.skipped[0]}"
-        raise ParseError(f"{', '.join(map(str, paths))}: no samples{bad if findings.skipped else ''}")
+        bad = [f"all of {len(findings.skipped):,} rows are bad, the first: {one}" for one in findings.skipped[:1]]
+        raise ParseError("; ".join([f"{', '.join(map(str, paths))}: no samples", *bad]))
     return Collected(found, findings, name)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from semece.canonical import encodable
 from semece.errors import ParseError
 from semece.formats.batch_outputs import gathered
-from semece.formats.drawn import Drawn
+from semece.formats.drawn import Drawn, ended
 from semece.formats.sources import list_in, text_in, value_in
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from semece.formats.sources import Opening, Source, Wanted
 
 FAILURES = ("errored", "canceled", "expired")
-STOPS: dict[object, DrawnStatus] = {
+STOPS: dict[str, DrawnStatus] = {
     "max_tokens": "truncated",
     "model_context_window_exceeded": "truncated",
     "refusal": "refusal",
@@ -54,9 +54,8 @@ def _line(source: Source, row: dict[str, Any], place: str, wanted: Wanted) -> tu
         raise ParseError(f"{where}: expected a result that is succeeded, {', '.join(FAILURES)}; got {kind!r}")
     message = value_in(row, where, "result", "message")
     model = text_in(message, where, "model")
-    source.findings.models.setdefault(model, where)
-    if wanted.leaves_out(model):
+    if wanted.leaves_out(source.findings.add_model(model, where)):
         return None
     parts = list_in(message, where, "content")
     text = "".join(text_in(part, where, "text") for part in parts if value_in(part, where, "type") == "text")
-    return (Drawn(encodable(text), place, status=STOPS.get(message.get("stop_reason"), "ok")),)
+    return (Drawn(encodable(text), place, status=ended(STOPS, message.get("stop_reason"))),)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
+from semece.canonical import encodable
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
@@ -127,6 +128,17 @@ class Gathering:
         return whole
 
 
+def ended(stops: Mapping[str, DrawnStatus], reason: object) -> DrawnStatus:
+    """Say how a response ended from what its provider calls it; what is not known ended well.
+
+    Examples
+    --------
+    >>> ended({"length": "truncated"}, "length"), ended({"length": "truncated"}, "stop")
+    ('truncated', 'ok')
+    """
+    return stops.get(reason, "ok") if isinstance(reason, str) else "ok"
+
+
 def natural(text: str) -> list[tuple[int, int, str]]:
     """Order texts as people do: numbers in them by their size.
 
@@ -147,12 +159,14 @@ def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
     >>> plain({"a": 1, "b": float("nan")})
     {'a': 1, 'b': 'nan'}
     """
-    return {name: value if _is_json(value) else str(value) for name, value in metadata.items()}
+    return {
+        encodable(str(name)): value if _is_json(value) else encodable(str(value)) for name, value in metadata.items()
+    }
 
 
 def _is_json(value: object) -> bool:
     try:
-        json.dumps(value, allow_nan=False)
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError):
         return False
     return True

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semece.canonical import encodable
 from semece.errors import ParseError
 from semece.formats.archives import Archive
-from semece.formats.drawn import PARTIAL, Drawn, Gathering, Sample, natural
+from semece.formats.drawn import PARTIAL, Drawn, Gathering, Sample, ended, natural
 from semece.formats.sources import list_in, text_in, value_in
 from semece.records import Question
 
@@ -44,6 +44,7 @@ STOPS: dict[str, DrawnStatus] = {
     "content_filter": "content_filter",
 }
 _SAMPLE = re.compile(r"samples/(?:.*)_epoch_[0-9]+(?:\.json|/sample\.json)", re.DOTALL)
+_ATTACHMENTS = re.compile(r"(?P<folder>samples/.*_epoch_[0-9]+/)attachments/(?P<start>[0-9]{1,18})\.json", re.DOTALL)
 _ATTACHED = "attachment://"
 
 
@@ -100,53 +101,59 @@ def _from_archive(source: Source, wanted: Wanted) -> Iterator[Epoch]:
         header = archive.json(about)
         if wanted.leaves_out(_about(source, header)):
             return
+        chunks = _chunks(archive)
         found = 0
         for name in archive:
             if _SAMPLE.fullmatch(name):
                 found += 1
-                epoch = source.findings.tried(_member, source, archive, name)
+                epoch = source.findings.tried(_member, source, archive, name, chunks)
                 if epoch is not None:
                     yield epoch
         _check_whole(source, header, found)
 
 
-def _member(source: Source, archive: Archive, name: str) -> Epoch:
+def _chunks(archive: Archive) -> dict[str, list[int]]:
+    """List the attachments of samples that are stored in chunks: by folder the index of the first of each chunk."""
+    chunks: dict[str, list[int]] = {}
+    for name in archive:
+        if found := _ATTACHMENTS.fullmatch(name):
+            chunks.setdefault(found["folder"], []).append(int(found["start"]))
+    return chunks
+
+
+def _member(source: Source, archive: Archive, name: str, chunks: Mapping[str, Sequence[int]]) -> Epoch:
     sample = archive.json(name)
     folder = name.removesuffix("sample.json")
 
     def resolve(reference: str, where: str) -> str:
-        if name == folder:
+        if folder == name:
             return text_in(sample, where, "attachments", reference)
-        return _attached(archive, folder, reference, where)
+        before = [start for start in chunks.get(folder, ()) if reference.isdecimal() and start <= int(reference)]
+        if not before:
+            raise ParseError(f"{where}: expected {folder}attachments/ with attachment {reference}; got none")
+        first = max(before)
+        return text_in(archive.json(f"{folder}attachments/{first}.json"), where, int(reference) - first)
 
     return _epoch(source, sample, name, resolve)
 
 
-def _attached(archive: Archive, folder: str, reference: str, where: str) -> str:
-    """Find an attachment of a sample that is stored in chunks, each named by the index of its first."""
-    prefix = f"{folder}attachments/"
-    starts = [name.removeprefix(prefix).removesuffix(".json") for name in archive if name.startswith(prefix)]
-    before = [int(start) for start in starts if start.isdecimal() and int(start) <= int(reference)]
-    if not before:
-        raise ParseError(f"{where}: expected {prefix} with attachment {reference}; got none")
-    return text_in(archive.json(f"{prefix}{max(before)}.json"), where, int(reference) - max(before))
-
-
 def _from_document(source: Source, wanted: Wanted) -> Iterator[Epoch]:
     header: dict[str, Any] = {}
-    found, epochs = 0, []
+    found, left_out = 0, False
     with source.stream() as stream:
         for name in stream.members():
             if name in {"status", "eval"}:
                 header[name] = stream.value()
             elif name == "samples" and stream.peek() == "[":
+                left_out = wanted.leaves_out(_about(source, header))
                 for place in stream.items():
                     found += 1
-                    epochs.append(source.findings.tried(_element, source, stream.value(), f"samples[{place}]"))
+                    epoch = source.findings.tried(_element, source, stream.value(), f"samples[{place}]")
+                    if epoch is not None and not left_out:
+                        yield epoch
         stream.end()
-    if not wanted.leaves_out(_about(source, header)):
+    if found and not left_out:
         _check_whole(source, header, found)
-        yield from filter(None, epochs)
 
 
 def _element(source: Source, sample: Json, place: str) -> Epoch:
@@ -157,18 +164,18 @@ def _about(source: Source, header: Json) -> str:
     """Write down what a log is about, and whether it was finished; give its model."""
     where = str(source.path)
     model, task = text_in(header, where, "eval", "model"), text_in(header, where, "eval", "task")
-    source.findings.models.setdefault(model, where)
-    source.findings.datasets.setdefault(task.rpartition("/")[2], where)
+    source.findings.add_dataset(task.rpartition("/")[2], where)
     status = header.get("status", "started")
     if status != "success":
         source.findings.note(f"the status of {where} is {status}: samples may be missing")
-    return model
+    return source.findings.add_model(model, where)
 
 
 def _check_whole(source: Source, header: Mapping[str, Any], found: int) -> None:
     """Note that a log says it has more samples than it has."""
-    ids = (header["eval"].get("dataset") or {}).get("sample_ids")
-    epochs = (header["eval"].get("config") or {}).get("epochs") or 1
+    dataset, config = header["eval"].get("dataset"), header["eval"].get("config")
+    ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
+    epochs = (config.get("epochs") if isinstance(config, dict) else None) or 1
     if isinstance(ids, list) and isinstance(epochs, int) and found < len(ids) * epochs:
         source.findings.note(f"{source.path} has {found:,} of {len(ids) * epochs:,} samples")
 
@@ -210,7 +217,7 @@ def _drawn(source: Source, sample: dict[str, Any], place: str, resolve: Resolve)
     scores = _scores(sample, where)
     for i, choice in enumerate(list_in(sample, where, "output", "choices")):
         content = value_in(choice, where, "message", "content")
-        status: DrawnStatus = STOPS.get(choice.get("stop_reason"), "ok")
+        status = ended(STOPS, choice.get("stop_reason"))
         if isinstance(content, list) and any(isinstance(part, dict) and part.get("refusal") for part in content):
             status = "refusal"
         if sample.get("limit"):
@@ -244,6 +251,8 @@ def _content(content: Json, where: str, resolve: Resolve) -> str:
 def _scores(sample: dict[str, Any], where: str) -> tuple[tuple[str, str], ...]:
     """Read the scores; a value that is no verdict keeps its scorer from being used."""
     scores = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {})
+    if not isinstance(scores, dict):
+        raise ParseError(f"{where}: expected an object in scores; got {scores!r}")
     read = []
     for name in scores:
         value = value_in(scores, where, name, "value")

@@ -17,7 +17,9 @@ Json: TypeAlias = Any
 
 _CHUNK = 1 << 20
 _DECODER = json.JSONDecoder()
+_NUMBER = re.compile(r"[-+.eE0-9]*")
 _BLANK = re.compile(r"[ \t\n\r]*")
+_EXCERPT = 40
 _LONGEST_WORD = 16
 """More than the length of any JSON word: an error so near to the end of what was read may be a cut, not a fault."""
 
@@ -115,8 +117,8 @@ class JsonStream:
                 raise self.fault(f"expected JSON; {error.msg}") from None
             except (ValueError, RecursionError) as error:
                 raise self.fault(f"expected JSON that can be read; {type(error).__name__}") from None
-            if end == len(self._text) and self._fill():
-                continue
+            if isinstance(value, int | float) and _NUMBER.fullmatch(self._text, end) and self._fill():
+                continue  # the number may go on
             self._at = end
             return value
 
@@ -141,7 +143,9 @@ class JsonStream:
 
     def fault(self, message: str) -> ParseError:
         """Make an error of what is wrong here."""
-        came = repr(self._text[self._at : self._at + 40]) if self._at < len(self._text) else "the end of the file"
+        while len(self._text) < self._at + _EXCERPT and self._fill():
+            pass
+        came = repr(self._text[self._at : self._at + _EXCERPT]) if self._at < len(self._text) else "the end of the file"
         return ParseError(f"{self._name}, line {self.line}: {message}; got {came}")
 
     def _take(self, mark: str, what: str) -> None:

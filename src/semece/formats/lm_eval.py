@@ -51,7 +51,7 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
     gathering = Gathering()
     for source in sources:
         task = _NAME.fullmatch(source.path.name)
-        source.findings.datasets.setdefault(task["task"] if task else source.path.stem, str(source.path))
+        source.findings.add_dataset(task["task"] if task else source.path.stem, str(source.path))
         known: dict[str, tuple[bytes, str]] = {}
         for line, row in source.rows():
             sample = source.findings.tried(_sample, source, row, f"line {line}", known)
@@ -74,7 +74,7 @@ def _sample(source: Source, row: dict[str, Any], place: str, known: dict[str, tu
         raise ParseError(f"{where}: expected the resps that document {name} has elsewhere in the file; got other ones")
     if filtered != seen:
         return None
-    question = Question(str(name), _question_text(row, where), _references(row, where))
+    question = Question(encodable(str(name)), _question_text(row, where), _references(row, where))
     drawn = tuple(Drawn(encodable(text), place) for text in texts)
     return Sample(question, drawn, file=str(source.path), place=place, whole=True)
 

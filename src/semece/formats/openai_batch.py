@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from semece.canonical import encodable
 from semece.errors import ParseError
 from semece.formats.batch_outputs import gathered
-from semece.formats.drawn import Drawn
+from semece.formats.drawn import Drawn, ended
 from semece.formats.sources import list_in, text_in, value_in
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from semece.formats.json_stream import Json
     from semece.formats.sources import Opening, Source, Wanted
 
-STOPS: dict[object, DrawnStatus] = {"length": "truncated", "content_filter": "content_filter"}
-INCOMPLETE: dict[object, DrawnStatus] = {"max_output_tokens": "truncated", "content_filter": "content_filter"}
+STOPS: dict[str, DrawnStatus] = {"length": "truncated", "content_filter": "content_filter"}
+INCOMPLETE: dict[str, DrawnStatus] = {"max_output_tokens": "truncated", "content_filter": "content_filter"}
 
 
 def detect(opening: Opening) -> bool:
@@ -53,8 +53,7 @@ def _line(source: Source, row: dict[str, Any], place: str, wanted: Wanted) -> tu
         return ()
     body = value_in(response, where, "body")
     model = text_in(body, where, "model")
-    source.findings.models.setdefault(model, where)
-    if wanted.leaves_out(model):
+    if wanted.leaves_out(source.findings.add_model(model, where)):
         return None
     if isinstance(body, dict) and body.get("object") == "response":
         return (_response(body, place, where),)
@@ -66,7 +65,7 @@ def _choices(body: Json, place: str, where: str) -> Iterator[Drawn]:
     if not choices:
         raise ParseError(f"{where}: expected at least one choice; got none")
     for i, choice in enumerate(choices):
-        status = STOPS.get(value_in(choice, where, "finish_reason"), "ok")
+        status = ended(STOPS, value_in(choice, where, "finish_reason"))
         if "message" not in choice:
             yield Drawn(encodable(text_in(choice, where, "text")), place, status=status)
             continue
@@ -83,8 +82,9 @@ def _response(body: dict[str, Any], place: str, where: str) -> Drawn:
     """Read an object of the Responses interface: the text of its messages."""
     status: DrawnStatus = "ok"
     if body.get("status") == "incomplete":
-        reason = body.get("incomplete_details")
-        status = INCOMPLETE.get(reason.get("reason") if isinstance(reason, dict) else None, "truncated")
+        details = body.get("incomplete_details")
+        status = ended(INCOMPLETE, details.get("reason") if isinstance(details, dict) else None)
+        status = "truncated" if status == "ok" else status
     texts = []
     for item in list_in(body, where, "output"):
         for part in list_in(item, where, "content") if value_in(item, where, "type") == "message" else ():

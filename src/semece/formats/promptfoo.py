@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semece.canonical import digest, encodable
 from semece.datasets.files import TEXT_NAMES, question_from
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Gathering, Sample, plain
+from semece.formats.drawn import Drawn, Gathering, Sample, ended, plain
 from semece.formats.sources import text_in, value_in
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ERROR = 2
 """The failure reason of a result that is no answer."""
-STOPS: dict[object, DrawnStatus] = {"length": "truncated", "content_filter": "content_filter"}
+STOPS: dict[str, DrawnStatus] = {"length": "truncated", "content_filter": "content_filter"}
 CACHED = "some responses came from promptfoo's cache: repeats may be copies of one response (--no-cache)"
 
 
@@ -63,10 +63,10 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
                 key = found.sample.question.id
                 first[key] = min(order, first.get(key, order))
     if len(prompts) > 1:
-        (one, where), (other, there) = list(prompts.items())[:2]
-        raise ParseError(f"{there}: expected a result of prompt {one}, as {where} is; got one of prompt {other}")
+        where, there = list(prompts.values())[:2]
+        raise ParseError(f"{there}: expected a result of the prompt that {where} is of; got one of another prompt")
     samples = sorted(gathering.samples(), key=lambda sample: first[sample.question.id])
-    return [_named(sample, place) for place, sample in enumerate(samples)]
+    return [_named(sample, first[sample.question.id][1]) for sample in samples]
 
 
 class _Result(NamedTuple):
@@ -105,18 +105,24 @@ def _result(
 ) -> _Result | None:
     """Read a result; None if it is of another provider."""
     where = source.where(place)
-    provider = value_in(result, where, "provider")
-    model = provider if isinstance(provider, str) else provider.get("label") or text_in(provider, where, "id")
-    source.findings.models.setdefault(model, where)
-    if wanted.leaves_out(model):
+    if wanted.leaves_out(source.findings.add_model(_provider(result, where), where)):
         return None
     test = value_in(result, where, "testIdx")
     if not isinstance(test, int):
         raise ParseError(f"{where}: expected a number in testIdx; got {test!r}")
-    prompts.setdefault(str(result.get("promptIdx")), where)
+    prompts.setdefault(str(result.get("promptId")), where)
     drawn = _drawn(source, result, place)
     question = _question(result, where)
     return _Result(test, Sample(question, drawn, file=str(source.path), place=place, whole=True))
+
+
+def _provider(result: Json, where: str) -> str:
+    """Name a provider by its label, or else by its id; old files have the name alone."""
+    provider = value_in(result, where, "provider")
+    if isinstance(provider, str):
+        return provider
+    label = value_in(provider, where, "id") and provider.get("label")
+    return text_in(provider, where, "label" if label else "id")
 
 
 def _question(result: dict[str, Any], where: str) -> Question:
@@ -135,7 +141,8 @@ def _expected(result: dict[str, Any]) -> tuple[str, ...]:
     """Give the texts that assertions say the answer equals."""
     test = result.get("testCase")
     assertions = test.get("assert") if isinstance(test, dict) else None
-    equal = [one for one in assertions or () if isinstance(one, dict) and one.get("type") == "equals"]
+    listed = assertions if isinstance(assertions, list) else []
+    equal = [one for one in listed if isinstance(one, dict) and one.get("type") == "equals"]
     return tuple(encodable(one["value"]) for one in equal if isinstance(one.get("value"), str))
 
 
@@ -148,17 +155,15 @@ def _drawn(source: Source, result: dict[str, Any], place: str) -> tuple[Drawn, .
     text = text_in(response, source.where(place), "output")
     if response.get("cached"):
         source.findings.note(CACHED)
-    status: DrawnStatus = (
-        "refusal" if response.get("isRefusal") is True else STOPS.get(response.get("finishReason"), "ok")
-    )
+    status: DrawnStatus = "refusal" if response.get("isRefusal") is True else ended(STOPS, response.get("finishReason"))
     checked = result.get("gradingResult")
     scored = isinstance(checked, dict) and bool(checked.get("componentResults"))
     scores = (("success", "correct" if result.get("success") is True else "incorrect"),) if scored else ()
     return (Drawn(encodable(text), place, status=status, scores=scores),)
 
 
-def _named(sample: Sample, place: int) -> Sample:
-    """Give a question the id among its variables, or else its place among the tests."""
+def _named(sample: Sample, test: int) -> Sample:
+    """Give a question the id among its variables, or else the number of its first test."""
     name = sample.question.metadata.get("id")
     known = isinstance(name, str | int) and not isinstance(name, bool) and str(name).strip()
-    return replace(sample, question=replace(sample.question, id=encodable(str(name).strip()) if known else str(place)))
+    return replace(sample, question=replace(sample.question, id=encodable(str(name).strip()) if known else str(test)))

@@ -9,6 +9,7 @@ with ``answer_extracted``, ``confidence_verbalized`` and ``cluster_assignments``
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from semece.formats.drawn import Sample
     from semece.formats.sources import Opening, Source, Wanted
 
+_NAME = re.compile(r"[^_]+_(?P<task>.+)_clustered", re.DOTALL)
 VERDICTS = {"CORRECT": "correct", "INCORRECT": "incorrect", "NOT_ATTEMPTED": "not_attempted"}
 
 
@@ -44,6 +46,8 @@ def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
             source.findings.tried(_keep, source.where(f"line {line}"), row, graded)
     found = False
     for source in sources:
+        if called := _NAME.fullmatch(source.path.stem):
+            source.findings.add_dataset(called["task"], str(source.path))
         for line, row in source.rows() if source.opening.has("cluster_assignments") else ():
             found = True
             sample = source.findings.tried(_sample, source, row, line, wanted, graded)
@@ -79,10 +83,8 @@ def _sample(
 ) -> Sample | None:
     where = source.where(f"line {line}")
     name, model = text_in(row, where, "id"), row.get("model")
-    if isinstance(model, str):
-        source.findings.models.setdefault(model, where)
-        if wanted.leaves_out(model):
-            return None
+    if isinstance(model, str) and wanted.leaves_out(source.findings.add_model(model, where)):
+        return None
     columns = {
         "id": name,
         "question": text_in(row, where, "question"),

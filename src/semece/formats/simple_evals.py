@@ -59,9 +59,8 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
     for source in sources:
         where = str(source.path)
         if called := _NAME.fullmatch(source.path.stem):
-            source.findings.datasets.setdefault(called["task"], where)
-            source.findings.models.setdefault(called["model"], where)
-            if wanted.leaves_out(called["model"]):
+            source.findings.add_dataset(called["task"], where)
+            if wanted.leaves_out(source.findings.add_model(called["model"], where)):
                 continue
         result = source.document()
         convos, htmls = list_in(result, where, "convos"), list_in(result, where, "htmls")
@@ -77,9 +76,9 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
 def _sample(source: Source, convo: Json, report: Json, place: str, names: dict[str, str]) -> Sample:
     where = source.where(place)
     messages = list_in(convo, where)
-    asked = [i for i, message in enumerate(messages) if value_in(message, where, "role") in {"user", "assistant"}]
-    users = [i for i in asked if messages[i]["role"] == "user"]
-    if not users or messages[-1]["role"] != "assistant":
+    roles = [value_in(message, where, "role") for message in messages]
+    users = [i for i, role in enumerate(roles) if role == "user"]
+    if not users or roles[-1] != "assistant":
         raise ParseError(f"{where}: expected a message of the user and a last one of the assistant; got other roles")
     text = _content(messages[users[-1]], where)
     if not text.strip():

@@ -58,8 +58,17 @@ class Findings:
 
     def note(self, sentence: str) -> None:
         """Add a sentence once."""
-        if sentence not in self.notes:
-            self.notes.append(sentence)
+        if printable(sentence) not in self.notes:
+            self.notes.append(printable(sentence))
+
+    def add_model(self, name: str, where: str) -> str:
+        """Write down a model; give its name as it is printed and asked for."""
+        self.models.setdefault(printable(name), where)
+        return printable(name)
+
+    def add_dataset(self, name: str, where: str) -> None:
+        """Write down a dataset."""
+        self.datasets.setdefault(printable(name), where)
 
     def tried(self, read: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | None:
         """Read a row; None if it is bad and bad rows are left out.
@@ -74,7 +83,7 @@ class Findings:
         except ParseError as error:
             if not self.skip_bad:
                 raise
-            self.skipped.append(str(error))
+            self.skipped.append(printable(str(error)))
             return None
 
 
@@ -159,14 +168,12 @@ class Source:
             if head.startswith(magic):
                 return Opening(kind, frozenset(), suffix)
         text = head.decode("utf-8-sig", "replace").lstrip()
-        if not text:
-            return Opening("empty", frozenset(), suffix)
-        if text[0] not in "{[":
-            return Opening("text", frozenset(), suffix)
         names = _names(text)
         if not names and self.findings.skip_bad:
             names = next(filter(None, map(_names, text.splitlines()[1:])), frozenset())
-        return Opening("json", names, suffix)
+        if names or text[:1] in {"{", "["}:
+            return Opening("json", names, suffix)
+        return Opening("text" if text else "empty", frozenset(), suffix)
 
     def where(self, place: str) -> str:
         """File and place."""
@@ -232,6 +239,17 @@ class Source:
             yield
         except OSError as error:
             raise ParseError(f"{self.path} cannot be read: {error.strerror or error}") from None
+
+
+def printable(text: str) -> str:
+    r"""Write characters that a terminal would obey, or no file can hold, as their escapes.
+
+    Examples
+    --------
+    >>> printable("a\x1b[31m\nb")
+    'a\\x1b[31m\\nb'
+    """
+    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
 
 
 def text_in(row: Json, where: str, *names: str | int) -> str:
