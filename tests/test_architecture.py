@@ -63,6 +63,7 @@ MAY_IMPORT = {
     },
     "work": {"invocation", "connections", "spending", "datasets", "store", "opening", "settings"},
     "planning": {
+        "work",
         "spending",
         "slots",
         "pipeline",
