@@ -133,7 +133,7 @@ def test_the_room_is_part_of_a_spelling_and_of_no_name():
         ("rules", "rules"),
         ("openai/x", "openai/x#max-tokens=9000"),
         ("openai/x#order=1", "openai/x#max-tokens=9000,order=1"),
-        ("openai/x#max-tokens=5", "openai/x#max-tokens=9000,max-tokens=5"),
+        ("openai/x#max-tokens=5", "openai/x#max-tokens=5"),
     ],
 )
 def test_the_option_gives_room_to_judges_that_are_models_and_a_spelling_wins(judge, spelled):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, SemeceError
 from semece.judges.exact import ExactJudge
@@ -42,7 +42,7 @@ MODELS = {
     "ollama/NAME": "Ollama on this machine (127.0.0.1:11434)",
     "vllm/NAME": "vLLM on this machine (127.0.0.1:8000)",
     "openai-api/SERVICE/NAME": "any OpenAI-compatible server (SERVICE_BASE_URL, SERVICE_API_KEY)",
-    "fake/?pmf=.5,.3,.2": "draws from a known distribution; for trying things out",
+    "fake/?pmf=.5,.3,.2": "draws from a known distribution, and judges by equal strings; for trying things out",
 }
 """Spellings of models, and what each needs."""
 
@@ -174,24 +174,29 @@ def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0, order: 
 
 def _variant(judge: LLMJudge, text: str) -> LLMJudge:
     """Change a judge as the part of its spelling after the ``#`` says."""
+    given: dict[str, Any] = {}
     for part in text.split(","):
-        option, _, value = part.strip().partition("=")
-        if option in PROMPTS and not value:
-            judge = replace(judge, prompt=option)
-        elif option == "prompt" and value in PROMPTS:
-            judge = replace(judge, prompt=value)
-        elif option == "order" and value.isdecimal():
-            judge = replace(judge, order=int(value))
-        elif option == "seed" and value.isdecimal():
-            judge = replace(judge, seed=int(value))
-        elif option == "max-tokens" and value.isdecimal() and int(value):
-            judge = replace(judge, max_tokens=int(value))
-        else:
-            raise SemeceError(
-                f"after # a judge's spelling takes {', '.join(PROMPTS)}, order=NUMBER, seed=NUMBER or "
-                f"max-tokens=NUMBER, separated by commas; got {part!r}"
-            )
-    return judge
+        name, value = _option(part.strip())
+        if name in given:
+            raise SemeceError(f"after # a judge's spelling says each thing once; got {text!r}")
+        given[name] = value
+    return replace(judge, **given)
+
+
+def _option(part: str) -> tuple[str, str | int]:
+    """Read one part of what follows the ``#``: a field of the judge, and its value."""
+    option, equals, value = part.partition("=")
+    if option in PROMPTS and not equals:
+        return "prompt", option
+    if option == "prompt" and value in PROMPTS:
+        return "prompt", value
+    least = {"order": 0, "seed": 0, "max-tokens": 1}
+    if option in least and value.isdecimal() and len(value) < 19 and int(value) >= least[option]:
+        return option.replace("-", "_"), int(value)
+    raise SemeceError(
+        f"after # a judge's spelling takes {', '.join(PROMPTS)}, order=NUMBER, seed=NUMBER or max-tokens=NUMBER, "
+        f"separated by commas; got {part!r}"
+    )
 
 
 def spelling_of(identity: str) -> str | None:
@@ -240,7 +245,7 @@ def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple
 
 
 def check_model(spelling: str) -> None:
-    """Refuse a spelling whose service nobody knows, without opening anything.
+    """Refuse a spelling whose service nobody knows, without opening anything; ``fake/`` needs no name.
 
     Raises
     ------
@@ -248,7 +253,7 @@ def check_model(spelling: str) -> None:
         There is no such service.
     """
     service, slash, name = spelling.partition("/")
-    if not (slash and name) or service not in {known.partition("/")[0] for known in MODELS}:
+    if not (slash and (name or service == "fake")) or service not in {known.partition("/")[0] for known in MODELS}:
         raise ModelError(f"there is no model {spelling!r}: a model is spelled as one of {', '.join(MODELS)}")
 
 

@@ -159,9 +159,9 @@ class Settings:
         return self._with_room(grouping), self._with_room(grading)
 
     def _with_room(self, judge: str) -> str:
-        if self.judge_max_tokens is None or judge.partition("#")[0] in FREE_JUDGES:
-            return judge
         name, mark, variant = judge.partition("#")
+        if self.judge_max_tokens is None or name in FREE_JUDGES or "max-tokens=" in variant:
+            return judge
         return f"{name}#max-tokens={self.judge_max_tokens}{',' if mark else ''}{variant}"
 
     def choose(self, dataset: Dataset, path: str | Path | Store | None = None) -> list[tuple[int, Question]]:

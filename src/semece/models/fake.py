@@ -27,7 +27,7 @@ _SYLLABLES = ("ba", "de", "fi", "go", "ku", "lam", "nev", "por", "sut", "zin")
 
 
 class FakeModel:
-    r"""A model that answers each question with a class drawn from `pmf`.
+    r"""A model that answers each question with a class drawn from `pmf`, and judges as :class:`FakeJudge` does.
 
     Choice i of a request with seed s is drawn from (s + i, prompt), so it equals choice 0 of seed s + i: chunks,
     top-ups and reruns give what one request gives. A request without a seed counts as seed 0.
@@ -109,6 +109,8 @@ class FakeModel:
 
     def _text(self, request: Request, seed: int, fault: str | None) -> str:
         prompt = prompt_of(request)
+        if request.decoding.schema is not None and (data := _judged(request)):
+            return _judgement(data)
         kind = bisect_right(self._cumulative, uniform("class", 0 if fault == "identical" else seed, prompt))
         answer = self._answer(_first_line(question_of(request)), kind)
         if fault == "off_format":
@@ -183,11 +185,16 @@ class FakeJudge:
             return ("They look much alike to me.", '{"classes": [[1], [1]]}', '{"verdict": "CORRECT, I think')[
                 int(draw * 1e6) % 3
             ]
-        if "answers" in data:
-            return json.dumps({"classes": _groups(data["answers"])})
-        references = [reference.casefold() for reference in data.get("references", ())]
-        right = str(data.get("answer", "")).casefold() in references
-        return json.dumps({"verdict": "correct" if right else "incorrect"})
+        return _judgement(data)
+
+
+def _judgement(data: Mapping[str, Any]) -> str:
+    """Group what is equal but for case; call correct what equals a reference but for case."""
+    if "answers" in data:
+        return json.dumps({"classes": _groups(data["answers"])})
+    references = [reference.casefold() for reference in data.get("references", ())]
+    right = str(data.get("answer", "")).casefold() in references
+    return json.dumps({"verdict": "correct" if right else "incorrect"})
 
 
 def _judged(request: Request) -> dict[str, Any]:
