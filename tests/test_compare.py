@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from semece.batch.courier import BatchPatience
+from semece.batch.ledger import Ledger
 from semece.bootstrap import NEAR_ZERO
 from semece.calibration import ece
 from semece.calls import Patience
@@ -27,6 +28,7 @@ from semece.settings import Settings
 from semece.store import Store
 from semece.work import execute
 
+from .servers.openai_batch_server import OpenAIBatchServer
 from .servers.openai_server import OpenAIServer
 
 QUICK = Patience(attempts=3, first_wait=0.001, longest_wait=0.002)
@@ -378,6 +380,39 @@ def test_samples_are_judged_by_models_too(tmp_path):
     path = samples(tmp_path, [row(i, [*SPLIT, "Answer: Paris\nConfidence: 80%"]) for i in range(4)])
     assert asyncio.run(ask_judges(path, ["fake/judge"], patience=QUICK)) == 0
     assert changes(compared(path, "exact", "fake/judge"))["rand"]["change"] == 1
+
+
+def test_samples_of_unequal_number_are_judged_by_models_too(tmp_path):
+    path = samples(tmp_path, [row(i, SPLIT[: 3 + i]) for i in range(4)])
+    assert asyncio.run(ask_judges(path, ["fake/judge"], patience=QUICK)) == 0
+    with Run(path, judge="fake/judge") as read:
+        assert [len(view.partition.labels) for view in read.question_views()] == [3, 4, 5, 6]
+
+
+def test_questions_whose_responses_are_incomplete_are_not_judged_yet(run):
+    connection = sqlite3.connect(run)
+    connection.execute("DELETE FROM replies WHERE question_id IN ('q3', 'q7') AND position = 4")
+    connection.commit()
+    connection.close()
+    assert asyncio.run(ask_judges(run, ["fake/judge"], patience=QUICK)) == 0
+    with Run(run, judge="fake/judge") as read:
+        assert [v.question.id for v in read.question_views() if v.partition is None] == ["q3", "q7"]
+
+
+def test_what_is_under_way_in_a_batch_is_collected_and_not_bought_again(run, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    judge, left = "openai/gpt-4o-mini", BatchPatience(first_look=0.01, failures=0)
+    references = {f"Question number {i}?": f"answer {i}" for i in range(40)}
+    with OpenAIBatchServer(references=references, polls=10**6) as server:
+        options = {"base_url": server.base_url, "patience": QUICK}
+        assert asyncio.run(ask_judges(run, [judge], batch=True, batch_patience=left, **options)) == 40
+        server.jobs.polls = 2
+        quick = BatchPatience(first_look=0.01, longest_look=0.02)
+        assert asyncio.run(ask_judges(run, [judge], batch_patience=quick, **options)) == 0
+        assert (len(server.jobs.jobs), server.account.paid_twice) == (1, 0)
+        assert server.account.requests["POST /v1/chat/completions"] == server.account.paid.total() - 40
+    with Store(run) as store:
+        assert Ledger(store).open() == []
 
 
 def test_faults_change_nothing(run):

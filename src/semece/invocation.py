@@ -179,7 +179,8 @@ class Work:
             self._set_judges_aside(judges)
         askers: dict[str, Asker] = {}
         if self.settings.batch:
-            await self._judge_by_batch(judges)
+            if any(map(Ledger(self.store).open, models)) or await self._is_left(judges):
+                await self._judge_by_batch(judges)
         else:
             askers = {spelling: _Late(partial(self._live_caller, spelling)) for spelling in models}
         self.progress("judge", -len(self.questions))
