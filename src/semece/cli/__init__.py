@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from semece.cli import catalogue, checking, comparing, judging, paper, reading, research, running
+from semece.cli import catalogue, checking, comparing, judging, paper, reading, research, running, studying
 
 app = typer.Typer(
     name="semece",
@@ -21,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (running, reading, paper, comparing, checking, judging, research, catalogue):
+for module in (running, studying, reading, paper, comparing, checking, judging, research, catalogue):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 

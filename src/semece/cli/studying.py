@@ -1,0 +1,288 @@
+"""The command that makes a grid of runs: ``study``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shlex
+import sys
+from pathlib import Path  # noqa: TC003 - Typer reads the annotation
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from semece.cli.judging import CAPS, AsJson, Budget, EnvFile, MostTokens, Quiet, aligned
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    import polars as pl
+
+    from semece.pipeline import Progress
+    from semece.planning import Plan
+    from semece.study import Cell, CellPlan, Ended, Study
+    from semece.tables.grid import CellNumbers
+
+
+def study(  # noqa: PLR0913, PLR0917 - one parameter per option
+    file: Annotated[Path, typer.Argument(help="A TOML file: models, datasets, judge, prices, analysis.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say what is missing and costs what.", rich_help_panel=CAPS)
+    ] = False,
+    budget: Budget = None,
+    max_total_tokens: MostTokens = None,
+    expected_tokens: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("--expected-tokens", help="Per response, for --dry-run.", rich_help_panel=CAPS),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again where a reply held no usable answer.")
+    ] = False,
+    env_file: EnvFile = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make a run of every model on every dataset of a file, one after the other. Run it again to continue.
+
+    A run that fails does not stop the others; the caps hold for all of them together. What is there is not asked again:
+    --dry-run says what is missing of each run.
+
+    Example: [bold]semece study examples/paper.toml --dry-run[/bold]
+    """
+    from semece.cli.work import load_keys
+    from semece.settings import Settings, check_settings
+    from semece.study import plan_cells, prepare, read_study
+
+    load_keys(env_file)
+    caps: dict[str, Any] = {"max_cost": budget, "max_total_tokens": max_total_tokens}
+    check_settings(Settings("", "", **caps))
+    made = read_study(file).told(**caps, retry_failed=retry_failed)
+    datasets = prepare(made)
+    if dry_run:
+        print_plans(made, plan_cells(made, datasets, expected_tokens=expected_tokens), as_json=as_json)
+        return
+    print_study(made, do_study(made, datasets, quiet=quiet), as_json=as_json)
+
+
+def do_study(made: Study, datasets: Any, *, quiet: bool) -> list[Ended]:  # noqa: ANN401 - what prepare gives
+    """Do the runs; on a signal say how to go on, and exit."""
+    from semece.cli.work import progress_bars, until_signal
+    from semece.study import carry_out, writing
+
+    paths = [cell.path for cell in made.cells]
+
+    def begun(cell: Cell) -> AbstractContextManager[Progress]:
+        typer.echo(f"{paths.index(cell.path) + 1} of {len(paths)}: {cell.path}", err=True)
+        return progress_bars(enabled=not quiet and sys.stderr.isatty())
+
+    def ended(one: Ended) -> None:
+        if one.trouble is not None:
+            typer.echo(f"{one.cell.name}: {one.trouble}", err=True)
+
+    with writing(made):
+        found, code = asyncio.run(until_signal(carry_out(made, datasets, begun=begun, ended=ended)))
+    if found is None:
+        typer.echo(f"stopped; what was delivered is stored in {made.output}; {again(capped=False)}", err=True)
+        raise typer.Exit(code)
+    return found
+
+
+def again(*, capped: bool) -> str:
+    """Say how to go on."""
+    from semece.cli.work import with_higher_cap
+
+    words, how = (with_higher_cap(sys.argv[1:]), " with a higher cap") if capped else (sys.argv[1:], "")
+    return f"run it again{how} to continue: {shlex.join(['semece', *words])}"
+
+
+def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
+    """Print a sentence for every run, the table, and the paths; exit with 3 if a run is not finished."""
+    read = [numbers_of(made, one) for one in found]
+    if as_json:
+        typer.echo(json.dumps(study_facts(made, found, read), ensure_ascii=False, allow_nan=False))
+    else:
+        for line in study_lines(made, found, read):
+            typer.echo(line)
+    unfinished = [one for one in found if one.trouble is not None]
+    if unfinished:
+        rest = again(capped=any(one.capped for one in unfinished))
+        typer.echo(f"semece: {len(unfinished)} of {len(found)} runs are not finished; {rest}", err=True)
+        raise typer.Exit(3)
+
+
+def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
+    """Read a run; None if there is nothing, or nothing that the study asks for."""
+    from semece.run import Run
+    from semece.tables.grid import read_cell
+
+    if not (one.readable and one.cell.path.exists()):
+        return None
+    with Run(one.cell.path) as run:
+        return read_cell(run, one.cell.dataset, one.cell.model, n_bins=made.n_bins, closed=made.closed)
+
+
+def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[str]:
+    """Lay a study out: sentences, table, what is left out of it, what was spent, paths."""
+    from semece.tables.grid import grid_table
+
+    for one, numbers in zip(found, read, strict=True):
+        yield cell_sentence(one, numbers)
+    there = [numbers for numbers in read if numbers is not None]
+    if any("rules" in numbers.row["judge"] for numbers in there):
+        yield "Grouped and graded by rules, not by a model or a person."
+    table = grid_table(there, n_bins=made.n_bins, closed=made.closed)
+    if table.height:
+        yield f"\n{aligned(shown(table))}\n"
+        yield from table_notes(made)
+    yield from spent_lines(there)
+    yield ""
+    yield from (str(one.cell.path) for one, numbers in zip(found, read, strict=True) if numbers is not None)
+
+
+def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
+    """Say what came out of a run, and why it is not finished."""
+    from semece.tables import verdict
+
+    if numbers is None:
+        return f"{one.cell.name}: not in the table: {one.trouble}"
+    done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {numbers.selected:,} questions. "
+    rest = "" if one.trouble is None else f" Not finished: {one.trouble}."
+    return f"{one.cell.name}: {done}{verdict(numbers.row)}{rest}"
+
+
+def shown(table: pl.DataFrame) -> pl.DataFrame:
+    """Leave out N of the stated confidence where it is N everywhere."""
+    return table.drop("ver_questions") if table["ver_questions"].equals(table["questions"]) else table
+
+
+def table_notes(made: Study) -> Iterator[str]:
+    """Say what brackets are, and that other bins than the usual ones were asked for."""
+    from semece.tables import NOTE
+
+    yield NOTE
+    if made.n_bins != 10 or made.closed != "left":
+        yield (
+            f"ECE in {made.n_bins} bins, closed {made.closed}, as [analysis] says; 'semece table' and 'semece report' "
+            "take 10, closed left."
+        )
+
+
+def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
+    """Say what all runs have cost so far, and what they noticed."""
+    from semece.report import cost_text
+
+    costs = [numbers.spent[0] for numbers in there]
+    dollars = None if None in costs else sum(cost for cost in costs if cost is not None)
+    asked, answered = (sum(numbers.spent[place] for numbers in there) for place in (1, 2))  # type: ignore[misc]
+    if asked or answered:
+        yield f"\nSpent {cost_text(dollars, asked, answered)}."
+    for numbers in there:
+        yield from (f"Noticed, {numbers.name}: {event}." for event in numbers.events)
+
+
+def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> dict[str, Any]:
+    """Give a study as JSON."""
+    from semece.renderers import to_json
+    from semece.tables.grid import grid_table
+
+    there = [numbers for numbers in read if numbers is not None]
+    table = grid_table(there, n_bins=made.n_bins, closed=made.closed)
+    cells = []
+    for one, numbers in zip(found, read, strict=True):
+        facts: dict[str, Any] = {"dataset": one.cell.dataset, "model": one.cell.model, "path": str(one.cell.path)}
+        facts |= {"finished": one.trouble is None, "trouble": one.trouble}
+        if numbers is not None:
+            names = ("cost", "input_tokens", "output_tokens")
+            facts |= {"complete": numbers.complete, "questions": numbers.selected}
+            facts |= dict(zip(names, numbers.spent, strict=True)) | {"events": numbers.events}
+        cells.append(facts)
+    head = {"study": made.name, "sha256": made.sha256, "copy": str(made.copy)}
+    return {**head, "bins": made.n_bins, "closed": made.closed, "cells": cells, "table": json.loads(to_json(table))}
+
+
+def print_plans(made: Study, plans: Sequence[CellPlan], *, as_json: bool) -> None:
+    """Print what a study would ask and cost; exit with 3 if a run cannot be planned."""
+    if as_json:
+        typer.echo(json.dumps({"study": made.name, "cells": [plan_facts(each) for each in plans]}, allow_nan=False))
+    else:
+        for line in plan_lines(plans):
+            typer.echo(line)
+    if any(each.plan is None for each in plans):
+        raise typer.Exit(3)
+
+
+def plan_facts(each: CellPlan) -> dict[str, Any]:
+    """Give the plan of a run as JSON; money is what the file asks for, live or in batches."""
+    cell, made = each.cell, each.plan
+    facts: dict[str, Any] = {"dataset": cell.dataset, "model": cell.model, "path": str(cell.path)}
+    facts |= {"trouble": each.trouble, "spent": each.spent}
+    if made is not None:
+        facts |= {"missing": made.missing, "wanted": made.wanted, "answer_tokens": made.answer_tokens}
+        facts |= {name: sum(getattr(stage, name) for stage in made.stages) for name in COUNTS}
+        facts |= {"cost": each.cost, "batch_cost": each.batch_cost}
+    return facts
+
+
+COUNTS = ("calls", "input_tokens", "output_tokens")
+"""What is summed over the stages of a run."""
+
+
+def plan_lines(plans: Sequence[CellPlan]) -> Iterator[str]:
+    """Lay plans out: a row per run, the sum, what was assumed."""
+    import polars as pl
+
+    priced = [(each, each.plan) for each in plans if each.plan is not None]
+    if priced:
+        yield aligned(pl.DataFrame([plan_row(*pair) for pair in priced], infer_schema_length=None))
+        yield ""
+        yield together([each.cost for each, _ in priced])
+    yield from (f"{each.cell.name}: not priced: {each.trouble}" for each in plans if each.plan is None)
+    spent = sum(each.spent for each in plans)
+    if spent:
+        yield f"spent so far: ${spent:,.2f}"
+    assumed = sorted({made.answer_tokens for _, made in priced if not made.measured})
+    if assumed:
+        sizes = " or ".join(map(str, assumed))
+        yield f"{sizes} tokens per response where none are stored: an assumption; --expected-tokens sets it"
+    if any(len(made.stages) > 1 for _, made in priced):
+        from semece.planning import CLASSES, DISTINCT_SHARE
+
+        yield f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
+
+
+def plan_row(each: CellPlan, made: Plan) -> dict[str, Any]:
+    """Give the row of a run: what is missing, what it takes, what it costs."""
+    batch = each.cell.settings.batch
+    costs = [stage.batch_cost if batch else stage.cost for stage in made.stages]
+    judging = None if None in costs[1:] else sum(cost for cost in costs[1:] if cost is not None)
+    row: dict[str, Any] = {"dataset": each.cell.dataset, "model": each.cell.model}
+    row["responses missing"] = f"{made.missing:,} of {made.wanted:,}"
+    row |= {name.replace("_", " "): sum(getattr(stage, name) for stage in made.stages) for name in COUNTS}
+    row |= {"answers": dollars(costs[0]), "judging": dollars(judging) if costs[1:] else None}
+    row["together"] = dollars(each.cost) + (" in batches" if batch else "")
+    other = not batch and each.batch_cost not in {None, each.cost}
+    row["all in batches"] = dollars(each.batch_cost) if other else None
+    return row
+
+
+def together(costs: Sequence[float | None]) -> str:
+    """Say what all runs cost together, as far as prices are known.
+
+    Examples
+    --------
+    >>> together([1.5, None])
+    'together $1.50 for 1 of 2 runs; the price of 1 is not known: [prices] in the file takes it'
+    """
+    known = [cost for cost in costs if cost is not None]
+    text = f"together ${sum(known):,.2f} for {len(known)} of {len(costs)} runs"
+    unknown = len(costs) - len(known)
+    return f"{text}; the price of {unknown} is not known: [prices] in the file takes it" if unknown else text
+
+
+def dollars(cost: float | None) -> str:
+    """Write money."""
+    return "unknown" if cost is None else f"${cost:,.2f}"
+
+
+COMMANDS = {"study": study}

@@ -1,0 +1,8 @@
+"""A grid of runs, models x datasets, from one file: read it, price it, do what is missing of it."""
+
+from __future__ import annotations
+
+from semece.study.cells import CellPlan, Ended, carry_out, plan_cells, prepare, writing
+from semece.study.file import Cell, Study, read_study
+
+__all__ = ["Cell", "CellPlan", "Ended", "Study", "carry_out", "plan_cells", "prepare", "read_study", "writing"]

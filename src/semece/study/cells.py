@@ -1,0 +1,342 @@
+"""The runs of a study: what can be refused before anything is asked, what they would cost, and doing them.
+
+Runs are done one after the other, so that a provider meets one run's pace at a time and one budget holds for all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.batch.ledger import OPEN, Ledger
+from semece.budget import Budget, known_price
+from semece.datasets import Dataset, open_dataset
+from semece.errors import BudgetError, ParseError, SemeceError, StoreError
+from semece.exporting import write
+from semece.judges.llm import LLMJudge
+from semece.opening import check_model, open_judges
+from semece.planning import plan
+from semece.settings import check_settings
+from semece.spending import price_of, spent_at_most
+from semece.store import Store
+from semece.work import check_identity, execute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from contextlib import AbstractContextManager
+
+    from semece.pipeline import Progress
+    from semece.planning import Plan
+    from semece.settings import Settings
+    from semece.study.file import Cell, Study
+    from semece.work import Outcome
+
+    Datasets = Mapping[str, Dataset | str]
+
+
+def prepare(study: Study) -> Datasets:
+    """Open the datasets, and refuse what cannot be meant, before anything is asked.
+
+    Parameters
+    ----------
+    study : Study
+        With its caps.
+
+    Returns
+    -------
+    dict of str to Dataset or str
+        By spelling; the sentence that says why where a benchmark cannot be fetched now: only its runs fail.
+
+    Raises
+    ------
+    SemeceError
+        Naming the study file, the run, and what is wrong: an option, a model or judge that nobody knows, a budget
+        without a price, a file that is missing or no dataset, a run file that was made in another way.
+    """
+    for cell in study.cells:
+        with _about(study, cell):
+            _check_settings(cell.settings)
+    datasets: dict[str, Dataset | str] = {}
+    for cell in study.cells:
+        with _about(study, cell):
+            if cell.settings.dataset not in datasets:
+                datasets[cell.settings.dataset] = _opened(cell.settings.dataset)
+            data = datasets[cell.settings.dataset]
+            if isinstance(data, Dataset):
+                _check_questions(study, cell, data)
+    return datasets
+
+
+@contextmanager
+def _about(study: Study, cell: Cell) -> Iterator[None]:
+    """Put file and run before what is wrong with it."""
+    try:
+        yield
+    except SemeceError as error:
+        raise type(error)(f"{study.source}: {cell.name}: {error}") from None
+
+
+def _opened(spelling: str) -> Dataset | str:
+    """Open a dataset; a benchmark that cannot be fetched is a sentence."""
+    try:
+        return open_dataset(spelling)
+    except ParseError:
+        raise
+    except SemeceError as error:
+        return str(error)
+
+
+def _check_settings(settings: Settings) -> None:
+    """Refuse settings that cannot be meant, models and judges that nobody knows, and a budget without a price."""
+    check_settings(settings)
+    check_model(settings.model)
+    try:
+        spelled = settings.judges()
+    except SemeceError:
+        raise SemeceError(
+            f'name a judge in the table [judge]: judge = "rules" (free) or judge = "{settings.model}"'
+        ) from None
+    if "given" in spelled:
+        raise SemeceError("the judge 'given' reads labels that came with samples; a study needs another")
+    price_of(settings, settings.model)
+    for judge in open_judges(*spelled, prompt=settings.judge_prompt):
+        if isinstance(judge, LLMJudge):
+            check_model(judge.model)
+            price_of(settings, judge.model)
+
+
+def _check_questions(study: Study, cell: Cell, data: Dataset) -> None:
+    """Refuse a run without questions, and one whose file was made in another way.
+
+    A file that cannot be read at all is left to the run itself: the others can go on.
+    """
+    if not cell.settings.choose(data):
+        raise SemeceError(f"no question of {data.name} is selected")
+    if not cell.path.exists():
+        return
+    try:
+        store = Store(cell.path)
+    except StoreError:
+        return
+    with store:
+        if store.meta("identity") is not None:
+            instead = f"give the model another name, or the study another output, in {study.source}"
+            check_identity(store, cell.settings.identity(data), instead=instead)
+
+
+@dataclass(frozen=True, slots=True)
+class CellPlan:
+    """What one run of a study would ask.
+
+    Parameters
+    ----------
+    cell : Cell
+        The run.
+    plan : Plan or None
+        None if it cannot be planned.
+    trouble : str or None
+        Why not.
+    spent : float
+        USD so far.
+    """
+
+    cell: Cell
+    plan: Plan | None
+    trouble: str | None
+    spent: float
+
+    @property
+    def cost(self) -> float | None:
+        """USD in the way the file asks, live or in batches; None if a price is not known."""
+        return self._sum(batch=self.cell.settings.batch)
+
+    @property
+    def batch_cost(self) -> float | None:
+        """USD in batches; None if a price is not known."""
+        return self._sum(batch=True)
+
+    def _sum(self, *, batch: bool) -> float | None:
+        if self.plan is None:
+            return None
+        costs = [stage.batch_cost if batch else stage.cost for stage in self.plan.stages]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+
+def plan_cells(study: Study, datasets: Datasets, *, expected_tokens: int | None = None) -> list[CellPlan]:
+    """Plan what is missing of every run; nothing is asked and nothing written.
+
+    Parameters
+    ----------
+    study, datasets : Study, dict
+        The study, and what :func:`prepare` opened.
+    expected_tokens : int, optional
+        Tokens per response, instead of the median of what is stored.
+
+    Returns
+    -------
+    list of CellPlan
+        One per run.
+    """
+    return [_planned(cell, datasets[cell.settings.dataset], expected_tokens) for cell in study.cells]
+
+
+def _planned(cell: Cell, data: Dataset | str, expected_tokens: int | None) -> CellPlan:
+    if isinstance(data, str):
+        return CellPlan(cell, None, data, _spent(cell).cost)
+    try:
+        made = plan(cell.settings, cell.path, expected_tokens=expected_tokens, dataset=data)
+    except SemeceError as error:
+        return CellPlan(cell, None, str(error), 0.0)
+    return CellPlan(cell, made, None, _spent(cell).cost)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of one run of a study.
+
+    Parameters
+    ----------
+    cell : Cell
+        The run.
+    trouble : str or None
+        Why it is not finished.
+    capped : bool
+        Whether that is a cap.
+    readable : bool
+        Whether what its file holds is what the study asks for.
+    """
+
+    cell: Cell
+    trouble: str | None = None
+    capped: bool = False
+    readable: bool = True
+
+
+@contextmanager
+def writing(study: Study) -> Iterator[None]:
+    """Keep other studies out of the output folder, and put a copy of the file there.
+
+    Raises
+    ------
+    StoreError
+        Another study is writing there, or nobody can.
+    """
+    from filelock import FileLock, Timeout
+
+    lock = FileLock(study.output / "study.lock")
+    try:
+        study.output.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise StoreError(f"{study.output} is being written by another study; wait for it") from None
+    except OSError as error:
+        raise StoreError(f"{study.output} cannot be written: {error.strerror or error}") from None
+    try:
+        if not study.copy.exists():
+            write(study.text, study.copy)
+        yield
+    finally:
+        lock.release()
+
+
+async def carry_out(
+    study: Study,
+    datasets: Datasets,
+    *,
+    begun: Callable[[Cell], AbstractContextManager[Progress]],
+    ended: Callable[[Ended], None],
+) -> list[Ended]:
+    """Do what is missing of every run, one after the other; one that fails does not stop the others.
+
+    A cap of the settings holds for all runs together, with what earlier invocations spent on them. Where it is
+    reached, a run whose calls still fit goes on.
+
+    Parameters
+    ----------
+    study, datasets : Study, dict
+        The study, and what :func:`prepare` opened.
+    begun : callable
+        Called with each cell; what it gives is entered while the cell is done, and gives its progress.
+    ended : callable
+        Called with what became of each.
+
+    Returns
+    -------
+    list of Ended
+        One per run.
+    """
+    before = [_spent(cell) for cell in study.cells]
+    cost, tokens = sum(spent.cost for spent in before), sum(spent.tokens for spent in before)
+    under_way = [spent.held for spent in before]
+    found = []
+    for place, cell in enumerate(study.cells):
+        await asyncio.sleep(0)  # a signal is heard between runs that have nothing to wait for
+        budget = _budget(cell.settings, cost, tokens)
+        for held in under_way[:place] + under_way[place + 1 :]:  # a run holds what is under way in its own batches
+            budget.hold(held)
+        with begun(cell) as progress:
+            one = await _done(cell, datasets[cell.settings.dataset], progress, budget)
+        cost, tokens, under_way[place] = budget.cost or 0.0, budget.tokens, _spent(cell).held
+        ended(one)
+        found.append(one)
+    return found
+
+
+def _budget(caps: Settings, cost: float, tokens: int) -> Budget:
+    return Budget(max_cost=caps.max_cost, max_tokens=caps.max_total_tokens, spent_cost=cost, spent_tokens=tokens)
+
+
+async def _done(cell: Cell, data: Dataset | str, progress: Progress, budget: Budget) -> Ended:
+    if isinstance(data, str):
+        return Ended(cell, data, readable=_is_current(cell, None))
+    try:
+        outcome = await execute(cell.settings, cell.path, dataset=data, progress=progress, budget=budget)
+    except SemeceError as error:
+        return Ended(cell, str(error), isinstance(error, BudgetError), _is_current(cell, data))
+    return Ended(cell, _left(outcome))
+
+
+def _is_current(cell: Cell, data: Dataset | None) -> bool:
+    """Whether a run that was refused is about what the study asks for: a refusal leaves its file as it was."""
+    if not cell.path.exists():
+        return False
+    settings, view = cell.settings, None
+    with suppress(StoreError), Store(cell.path) as store:
+        view = store.meta("view")
+    if view is None:
+        return False
+    same = all(view[name] == getattr(settings, name) for name in VIEWED)
+    judges = (view["partition_judge"], view["grade_judge"]) == settings.judges()
+    return same and judges and (data is None or view["ids"] == [q.id for _, q in settings.choose(data, cell.path)])
+
+
+VIEWED = ("n", "judge_prompt", "grade_classes", "not_attempted", "min_responses")
+"""Settings that a run file's tables depend on and another invocation may change."""
+
+
+def _left(outcome: Outcome) -> str | None:
+    """Say what is missing after a run that was not stopped."""
+    if not outcome.missing:
+        return None
+    last = "" if outcome.last_failure is None else f" (the last failure: {outcome.last_failure})"
+    return f"{outcome.missing:,} replies are missing{last}"
+
+
+class Spent(NamedTuple):
+    """USD and tokens of a run so far, and both of what is under way in batches."""
+
+    cost: float
+    tokens: int
+    held: tuple[float, int]
+
+
+def _spent(cell: Cell) -> Spent:
+    """Count what a run has cost at most; a file that cannot be read counts nothing: nothing is bought for it either."""
+    if cell.path.exists():
+        with suppress(StoreError), Store(cell.path) as store:
+            cost, tokens = spent_at_most(store, partial(known_price, overrides=cell.settings.prices))
+            return Spent(cost, tokens, Ledger(store).held(*OPEN))
+    return Spent(0.0, 0, (0.0, 0))
