@@ -74,6 +74,7 @@ def test_the_default_path_is_made_of_dataset_and_model(semece):
         (["report", "absent.db"], "absent.db does not exist"),
         (["export", "absent.db"], "absent.db does not exist"),
         (["score", "absent.jsonl"], "absent.jsonl cannot be read"),
+        (["score", "absent.jsonl", "-j", "nonsense"], "judge of samples must be rules, exact or given; got 'nonsense'"),
     ],
 )
 def test_wrong_input_is_one_sentence_and_leaves_no_file(semece, words, sentence):
@@ -210,6 +211,17 @@ def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said
     assert err.splitlines() == ["semece: left out: 2 of 24 questions without a usable answer"]
     assert len(out.splitlines()) == 22
     assert "labels" not in out
+
+
+def test_samples_are_judged_by_a_model_only_once_they_are_stored(semece):
+    Path("s.jsonl").write_text('{"question": "?", "references": ["a"], "answers": ["a", "b"]}\n')
+    code, _, err = semece("score", "s.jsonl", "-j", "fake/judge", "-o", "s.db")
+    assert code == 1
+    assert not Path("s.db").exists()
+    command = one_sentence(err).split("a model judges them once they are stored: semece ")[1]
+    assert semece("score", "s.jsonl", "-o", "s.db")[0] == 0
+    assert semece(*shlex.split(command.replace("RUN", "s.db")))[0] == 0
+    assert semece("summary", "s.db", "-j", "fake/judge")[0] == 0
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])

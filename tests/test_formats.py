@@ -747,6 +747,11 @@ def test_documents_of_lm_eval_count_once_whatever_the_filters(put, flat):
     assert "line 5: expected the resps that document 1 has elsewhere" in fault(put("s.jsonl", lines(rows)))
 
 
+def test_a_row_of_lm_eval_that_is_there_twice_counts_once(put):
+    rows = list(tool_files.lm_eval_rows(filters=("none",)))
+    assert read_all(put("t.jsonl", lines([*rows, rows[1], rows[0]]))) == read_all(put("s.jsonl", lines(rows)))
+
+
 def test_lm_eval_targets_are_texts_or_spelled_lists_of_texts(put):
     row = next(tool_files.lm_eval_rows())
     for target, references in [

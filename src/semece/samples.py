@@ -13,6 +13,7 @@ from semece.errors import ParseError, StoreError
 from semece.formats import collect
 from semece.formats.drawn import PARTIAL, Drawn, Sample
 from semece.formats.sources import Wanted, printable
+from semece.judges.exact import ExactJudge
 from semece.judges.forms import assemble, distinct
 from semece.judges.given import GivenJudge, read_given
 from semece.judges.rules import RulesJudge
@@ -94,10 +95,11 @@ def score(
     Raises
     ------
     ParseError
-        A file is not one of samples.
+        A file is not one of samples, or the judge is none of those.
     StoreError
         The run file holds something else.
     """
+    _check_judge(judge)
     reading = reading or Reading()
     dataset = None if reading.questions is None else open_dataset(reading.questions)
     known = {q.id: q for q in dataset.questions} if dataset else {}
@@ -126,6 +128,16 @@ def score(
         store.set_meta("view", view)
         _store(store, whole, list(_sentences(findings)))
     return [*hints, ONE_EACH] if view["n"] == 1 else hints
+
+
+def _check_judge(judge: str | None) -> None:
+    """Refuse a judge that would have to be asked."""
+    if judge in {None, RulesJudge.name, ExactJudge.name, GivenJudge.name}:
+        return
+    hint = f"; a model judges them once they are stored: semece compare RUN --judges rules {judge}"
+    raise ParseError(
+        f"the judge of samples must be rules, exact or given; got {judge!r}{hint if '/' in str(judge) else ''}"
+    )
 
 
 def _words(reading: Reading, judge: str | None) -> list[str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal
 
-from semece.canonical import encodable
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
@@ -149,27 +147,6 @@ def natural(text: str) -> list[tuple[int, int, str]]:
     """
     parts = re.split(r"([0-9]{1,4000})", text)
     return [(0, int(part), "") if place % 2 else (1, 0, part) for place, part in enumerate(parts)]
-
-
-def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep what JSON can hold, and the rest as text.
-
-    Examples
-    --------
-    >>> plain({"a": 1, "b": float("nan")})
-    {'a': 1, 'b': 'nan'}
-    """
-    return {
-        encodable(str(name)): value if _is_json(value) else encodable(str(value)) for name, value in metadata.items()
-    }
-
-
-def _is_json(value: object) -> bool:
-    try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode("utf-8")
-    except (TypeError, ValueError, RecursionError):
-        return False
-    return True
 
 
 def _excerpt(text: str) -> str:

@@ -52,7 +52,7 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
     for source in sources:
         task = _NAME.fullmatch(source.path.name)
         source.findings.add_dataset(task["task"] if task else source.path.stem, str(source.path))
-        known: dict[str, tuple[bytes, str]] = {}
+        known: dict[str, bytes] = {}
         for line, row in source.rows():
             sample = source.findings.tried(_sample, source, row, f"line {line}", known)
             if sample is not None:
@@ -60,20 +60,19 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
     return gathering.samples()
 
 
-def _sample(source: Source, row: dict[str, Any], place: str, known: dict[str, tuple[bytes, str]]) -> Sample | None:
-    """Read a row; None if it is a document under one more filter."""
+def _sample(source: Source, row: dict[str, Any], place: str, known: dict[str, bytes]) -> Sample | None:
+    """Read a row; None if its document came before: under another filter, or in a row that is there twice."""
     where = source.where(place)
     name = value_in(row, where, "doc_id")
     if not isinstance(name, str | int):
         raise ParseError(f"{where}: expected a number in doc_id; got {name!r}")
     texts = _texts(row, where)
-    filtered = str(row.get("filter"))
-    mark = digest(texts)
-    before, seen = known.setdefault(str(name), (mark, filtered))
-    if before != mark:
-        raise ParseError(f"{where}: expected the resps that document {name} has elsewhere in the file; got other ones")
-    if filtered != seen:
+    mark, before = digest(texts), known.get(str(name))
+    if before is not None:
+        if before != mark:
+            raise ParseError(f"{where}: expected the resps that document {name} has elsewhere in the file; got others")
         return None
+    known[str(name)] = mark
     question = Question(encodable(str(name)), _question_text(row, where), _references(row, where))
     drawn = tuple(Drawn(encodable(text), place) for text in texts)
     return Sample(question, drawn, file=str(source.path), place=place, whole=True)

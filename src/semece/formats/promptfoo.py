@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.canonical import digest, encodable
+from semece.canonical import digest, encodable, plain
 from semece.datasets.files import TEXT_NAMES, question_from
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Gathering, Sample, ended, plain
+from semece.formats.drawn import Drawn, Gathering, Sample, ended
 from semece.formats.sources import text_in, value_in
 
 if TYPE_CHECKING:

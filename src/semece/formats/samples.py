@@ -7,7 +7,6 @@ CSV, TSV and Parquet files have the same columns; a list in a cell of text is JS
 
 from __future__ import annotations
 
-import csv
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from semece.canonical import encodable
 from semece.datasets.files import TEXT_NAMES, question_from, read_rows
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Sample, plain
+from semece.formats.drawn import Drawn, Sample
 from semece.formats.sources import Findings, Source, Wanted
 
 if TYPE_CHECKING:
@@ -56,10 +55,7 @@ def _rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     if source.opening.kind not in {"parquet", "text"}:
         yield from source.rows()
         return
-    try:
-        yield from read_rows(source.path)
-    except csv.Error as error:
-        raise ParseError(f"{source.path}: expected a table that can be read; {error}") from None
+    yield from read_rows(source.path)
 
 
 def read_samples(path: Path) -> Iterator[Sample]:
@@ -102,7 +98,6 @@ def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> Sample:
     if isinstance(grades, dict):
         grades = {label: verdict for label, verdict in grades.items() if verdict is not None}
     drawn = tuple(Drawn(encodable(text), confidence=stated) for text, stated in zip(answers, confidences, strict=True))
-    question = replace(question, metadata=plain(question.metadata))
     return Sample(question, drawn, None if labels is None else tuple(labels), grades, place=f"line {line}")
 
 
