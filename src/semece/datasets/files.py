@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical import encodable, plain
@@ -62,15 +63,22 @@ def read_questions(
     return with_unique_ids(questions, str(path))
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) -> Iterator[Row]:
     """Yield (line, row) of a JSONL, CSV, TSV or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    bad : callable, optional
+        Called with what is wrong with a row that is left out; None: the first such row is refused.
 
     Raises
     ------
     ParseError
         The file cannot be read or a row is broken.
     """
-    readers: dict[str, Callable[[Path], Iterable[Row]]] = {
+    readers: dict[str, Callable[[Path], Iterable[Row | ParseError]]] = {
         ".jsonl": _jsonl,
         ".json": _jsonl,
         ".csv": _csv,
@@ -80,38 +88,65 @@ def read_rows(path: Path) -> Iterator[Row]:
     if path.suffix not in readers:
         raise ParseError(f"{path}: expected a name that ends in {', '.join(readers)}; got {path.suffix or 'no ending'}")
     try:
-        yield from readers[path.suffix](path)
+        for row in readers[path.suffix](path):
+            if not isinstance(row, ParseError):
+                yield row
+            elif bad is None:
+                raise row
+            else:
+                bad(row)
     except UnicodeDecodeError as error:
         raise ParseError(f"{path} is not UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
 
 
-def _jsonl(path: Path) -> Iterator[Row]:
+def _jsonl(path: Path) -> Iterator[Row | ParseError]:
     with path.open(encoding="utf-8-sig") as stream:
         for number, line in enumerate(stream, start=1):
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except ValueError as error:
-                raise ParseError(f"{path}, line {number}: expected a JSON object; {error}") from None
-            except RecursionError:
-                raise ParseError(f"{path}, line {number}: expected a JSON object; it is nested too deeply") from None
-            if not isinstance(row, dict):
-                raise ParseError(f"{path}, line {number}: expected a JSON object; got {type(row).__name__}")
-            yield number, row
+            if line.strip():
+                try:
+                    yield number, _object(line.rstrip("\r\n"))
+                except ParseError as error:
+                    yield ParseError(f"{path}, line {number}: expected a JSON object; {error}")
 
 
-def _csv(path: Path) -> Iterator[Row]:
+def _object(line: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line, object_pairs_hook=_once)
+    except json.JSONDecodeError as error:
+        raise ParseError(f"{error.msg} at character {error.pos + 1}") from None
+    except ValueError as error:
+        raise ParseError(str(error)) from None
+    except RecursionError:
+        raise ParseError("it is nested too deeply") from None
+    if not isinstance(row, dict):
+        raise ParseError(f"got {type(row).__name__}")
+    return row
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make an object of its fields; which of two of one name is meant nobody knows."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ParseError(f"the field {shown(twice)} is there more than once")
+    return made
+
+
+def _csv(path: Path) -> Iterator[Row | ParseError]:
     csv.field_size_limit(1 << 24)
     with path.open(encoding="utf-8-sig", newline="") as stream:
         rows = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
         try:
+            names = rows.fieldnames or ()
+            if twice := [name for name, count in Counter(names).items() if name and count > 1]:
+                raise ParseError(f"{path}, line 1: the column {shown(twice[0])} is there more than once")
             for row in rows:
                 if None in row or None in row.values():
-                    raise ParseError(f"{path}, line {rows.line_num}: expected {len(rows.fieldnames or ())} columns")
-                yield rows.line_num, row
+                    yield ParseError(f"{path}, line {rows.line_num}: expected {len(names)} columns")
+                else:
+                    yield rows.line_num, row
         except csv.Error as error:
             raise ParseError(f"{path}, line {rows.line_num + 1}: expected a table that can be read; {error}") from None
 
