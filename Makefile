@@ -41,8 +41,8 @@ test:
 	@$(BIN)/mypy
 	@$(BIN)/pytest -q -n 2
 
-CORE := abstention adaptive bins bootstrap budgets calibration consistency counts/* entropy estimators/* exclusions inference \
-  kernels ranking rows scores theory/* simulation/* diagnostics/*
+CORE := abstention adaptive bins bootstrap budgets calibration consistency correction/* counts/* entropy estimators/* \
+  exclusions inference kernels ranking rows scores theory/* simulation/* diagnostics/*
 COMPILED := counts estimators entropy budgets simulation diagnostics theory
 
 # Branches of everything, then of the core alone; compiled kernels are measured as plain Python.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from semece.budgets import budget_curve, sem1_distribution
     from semece.calibration import debiased_rms_ce, ece, mce, reliability_table, rms_ce
     from semece.consistency import calibration_test, consistency_band
+    from semece.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
     from semece.entropy import entropy_agreement, exp_entropy, held_out_entropy, semantic_entropy
     from semece.errors import BudgetError, ModelError, ParseError, SemeceError, StoreError, TransientError
     from semece.estimators import (
@@ -67,6 +68,12 @@ _PLACES = {
     "semece.consistency": (
         "calibration_test",
         "consistency_band",
+    ),
+    "semece.correction": (
+        "Audited",
+        "corrected_accuracy",
+        "corrected_debiased_ece",
+        "corrected_ece",
     ),
     "semece.entropy": (
         "entropy_agreement",
@@ -136,6 +143,7 @@ _MODULES = ("diagnostics", "figures", "simulation", "tables", "theory")
 _WHERE = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [
+    "Audited",
     "BudgetError",
     "Estimate",
     "Grade",
@@ -162,6 +170,9 @@ __all__ = [
     "budget_curve",
     "calibration_test",
     "consistency_band",
+    "corrected_accuracy",
+    "corrected_debiased_ece",
+    "corrected_ece",
     "correctness",
     "debiased_ece",
     "debiased_rms_ce",

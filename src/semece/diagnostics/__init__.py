@@ -13,6 +13,7 @@ from semece.diagnostics.agreement import (
     partition_agreement,
     partition_stability,
 )
+from semece.diagnostics.audited import AuditedQuality, audited_quality
 from semece.diagnostics.changes import compare_arms, rank_arms
 from semece.diagnostics.hedging import hedging_bracket
 from semece.diagnostics.margins import alignment, difficulty, margin_strata
@@ -22,9 +23,11 @@ from semece.diagnostics.sweeps import budget_spread, one_subsample_ece, rate, ra
 
 __all__ = [
     "Agreement",
+    "AuditedQuality",
     "Judged",
     "Pool",
     "alignment",
+    "audited_quality",
     "budget_spread",
     "compare_arms",
     "difficulty",
