@@ -193,7 +193,9 @@ class Work:
         await in_parallel((partial(one, question) for question in self.questions), self.settings.concurrency)
 
     def _set_judges_aside(self, judges: tuple[Judge, Judge]) -> None:
-        """Make room to ask again where a judge's reply came without a text."""
+        """Make room to ask again where a judge's reply came without a text, if it can be asked."""
+        for spelling in models_of(judges):
+            self.connections.open(spelling)
         for stage, judge in zip(("partition", "grade"), judges, strict=True):
             for question in self.questions:
                 set_failed_aside(self.store, question.id, stage, judge.id)
