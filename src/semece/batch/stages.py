@@ -91,11 +91,13 @@ class Collector:
         self._store = store
         self._old: dict[bytes, int] = {}
         self._asked: Counter[bytes] = Counter()
+        self._unreadable: dict[str, dict[bytes, list[StoredReply]]] = {}
         self.lines: list[Line] = []
 
     def begin(self) -> None:
         """Begin with another question."""
         self._asked.clear()
+        self._unreadable.clear()
 
     async def deliver(
         self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None = None
@@ -103,8 +105,7 @@ class Collector:
         """Give the next unreadable reply of this run of the procedure, or note a line."""
         del judge_text
         slot = slots[0]
-        replies = self._store.replies(slot.stage, slot.question_id)
-        unreadable = [row for row in replies if row.key == slot.key and row.status == "unparseable"]
+        unreadable = self._unreadable_of(slot)
         fresh = unreadable[self._old.setdefault(slot.key, len(unreadable)) :]
         place = self._asked[slot.key]
         self._asked[slot.key] += 1
@@ -112,6 +113,15 @@ class Collector:
             return [fresh[place]]
         self.lines.append(Line(replace(request, n=1), (slot,)))
         return []
+
+    def _unreadable_of(self, slot: Slot) -> list[StoredReply]:
+        """List the unreadable replies of a slot; those of a question and stage are read once."""
+        if slot.stage not in self._unreadable:
+            found = self._unreadable[slot.stage] = {}
+            for row in self._store.replies(slot.stage, slot.question_id):
+                if row.status == "unparseable":
+                    found.setdefault(row.key, []).append(row)
+        return self._unreadable[slot.stage].get(slot.key, [])
 
 
 async def judge_by_batch(
