@@ -368,3 +368,11 @@ def test_real_responses_are_read_like_their_own_parser_read_them_or_better(share
             same += kind == "both" and reading.answer == row["answer"].strip()
     assert found == {"both": 2802, "theirs": 690, "ours": 182, "differ": 3, "neither": 323}
     assert same == 2784
+
+
+@pytest.mark.parametrize("label", ["Answer", "ANSWER", "an\u017fwer", "Final AN\u017fWER"])
+@pytest.mark.parametrize("stated", ["Confidence", "CONFIDENCE", "Conf\u0131dence"])
+def test_labels_are_read_in_any_case_of_any_alphabet(label, stated):
+    """A long s and an i without a dot are other cases of s and i."""
+    reading = read_response(f"Some words.\n{label}: Paris\n{stated}: 80%")
+    assert (reading.answer, reading.confidence, reading.status) == ("Paris", 0.8, "parsed")

@@ -180,7 +180,7 @@ def _parts(text: str, labels: Labels) -> Iterator[_Part]:
     for whole in text.splitlines():
         line, stated = _split_confidence(whole, labels.confidence)
         if line is not None:
-            found = answer.fullmatch(line)
+            found = answer.fullmatch(line) if _may_hold(line, labels.answer) else None
             yield _Part("answer", _value(found)) if found else _Part("other", line)
         if stated is not None:
             yield _Part("confidence", stated)
@@ -188,7 +188,7 @@ def _parts(text: str, labels: Labels) -> Iterator[_Part]:
 
 def _split_confidence(line: str, label: str | None) -> tuple[str | None, str | None]:
     """Split a line into what is no confidence and the confidence, None for what is not there."""
-    if label is None:
+    if label is None or not _may_hold(line, label):
         return line, None
     begins, inside = _patterns(label)
     if found := begins.fullmatch(line):
@@ -197,6 +197,11 @@ def _split_confidence(line: str, label: str | None) -> tuple[str | None, str | N
     if found and read_confidence(_value(found).rstrip(")] ")) is not None:
         return found["before"].rstrip(" \t;,|([-–—"), _value(found).rstrip(")] ")
     return line, None
+
+
+def _may_hold(line: str, label: str) -> bool:
+    """Whether a label, in whatever case, can be in a line: cheaper than a pattern; only ASCII has two cases alone."""
+    return not line.isascii() or not label.isascii() or label.lower() in line.lower()
 
 
 def _confidence(parts: list[_Part], last: int | None, first: int | None) -> float | None:
