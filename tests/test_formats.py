@@ -551,7 +551,8 @@ def test_promptfoo_scores_only_results_of_tests_with_assertions(put):
     score([path], "a.db", judge="given")
     assert estimates()["correct"].to_list() == EXPECTED_CORRECT
     for result in results:
-        result["gradingResult"] = None
+        result["gradingResult"] = {"pass": True, "score": 1, "reason": "No assertions"}
+    results[0]["gradingResult"] = None
     path = put("q.json", tool_files.promptfoo(results))
     with pytest.raises(ParseError, match="needs labels or scores"):
         score([path], "b.db", judge="given")

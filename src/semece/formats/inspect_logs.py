@@ -2,7 +2,7 @@
 
 Schema: inspect_ai 0.3.260, ``log/_log.py`` (EvalLog, EvalSample), ``log/_recorders/eval.py`` and
 ``log/_recorders/chunked/format.py`` (names of members), ``model/_model_output.py`` and ``scorer/_metric.py``; logs of
-versions 0.3.41 to 0.3.135 have been read. Epochs of a sample id are the responses to one question; so are several
+versions 0.3.41 to 0.3.285 have been read. Epochs of a sample id are the responses to one question; so are several
 choices of one output. Messages and events are not needed: the answer is in ``output``.
 """
 

@@ -28,7 +28,7 @@ INCOMPLETE: dict[str, DrawnStatus] = {"max_output_tokens": "truncated", "content
 
 def detect(opening: Opening) -> bool:
     """Whether a file begins with a line of a batch's output."""
-    return opening.has("custom_id", "response") and "url" not in opening.names
+    return opening.has("custom_id", "response")
 
 
 def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:

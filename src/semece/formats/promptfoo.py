@@ -1,9 +1,9 @@
 """Results of promptfoo: ``promptfoo eval --output results.json`` or ``results.jsonl``.
 
-Schema: promptfoo at 0011eb0 and 01535d6 (2026), ``types/index.ts`` (EvaluateResult, EvaluateSummaryV2 and V3),
-``types/providers.ts`` (ProviderResponse), ``util/output.ts`` (the file) and ``evaluator.ts`` (with ``--repeat``, each
-repeat is a test of its own with the same variables). Results of one provider and prompt with the same variables are the
-responses to one question. A result of a test with assertions is scored by ``success``.
+Schema: promptfoo 0.121.20, ``types/index.ts`` (EvaluateResult, EvaluateSummaryV2 and V3), ``types/providers.ts``
+(ProviderResponse), ``util/output.ts`` (the file) and ``evaluator.ts`` (with ``--repeat``, each repeat is a test of its
+own with the same variables). Results of one provider and prompt with the same variables are the responses to one
+question. A result of a test with assertions is scored by ``success``.
 """
 
 from __future__ import annotations
