@@ -468,7 +468,8 @@ def test_json_has_everything(semece, tmp_path):
     code, out, _ = semece("compare", "a.db", "--judges", "rules", "exact", "--json")
     assert code == 0
     found = json.loads(out)
-    assert set(found) == {"run", "judges", "questions", "table", "hedging", "alarms", "changed", "alarm_counts"}
+    parts = {"table", "hedging", "alarms", "changed", "alarm_counts", "shortfalls"}
+    assert set(found) == {"run", "judges", "questions", "left_out", *parts}
     assert len(found["changed"]) == 40
     assert found["judges"] == ["rules", "exact"]
 

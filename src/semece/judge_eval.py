@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,6 +19,8 @@ from semece.opening import open_judges
 from semece.pipeline import Missing, Undelivered, grade, partition
 from semece.records import Partition, Response
 from semece.settings import Settings, check_settings
+from semece.shortfalls import Shortfall, shortfall_of
+from semece.slots import set_failed_aside
 from semece.store import Store
 
 if TYPE_CHECKING:
@@ -52,15 +54,20 @@ class Evaluation:
         One partition per row of grouped answers; None where it gave no valid one.
     pairs : dict of str to (tuple of int) or None
         The classes of all graded answers of a question, by its id, if they were asked for.
-    missing : int
-        Different verdicts and partitions that another call may still get.
+    shortfall : Shortfall or None
+        Which different verdicts and partitions are not there, and why; None for a judge that is no model.
     """
 
     judge: str
     verdicts: tuple[Verdict | None, ...]
     classes: tuple[tuple[int, ...] | None, ...]
     pairs: dict[str, tuple[int, ...] | None]
-    missing: int = 0
+    shortfall: Shortfall | None = field(default=None, compare=False)
+
+    @property
+    def missing(self) -> int:
+        """Different verdicts and partitions that another call may still get."""
+        return 0 if self.shortfall is None else self.shortfall.missing
 
 
 async def evaluate_judge(
@@ -89,7 +96,8 @@ async def evaluate_judge(
     progress : callable, optional
         Called with ('judge', steps done); first with a negative number for all steps.
     **options
-        How a model is asked: fields of :class:`semece.settings.Settings` such as ``concurrency`` or ``max_cost``.
+        How a model is asked: fields of :class:`semece.settings.Settings` such as ``concurrency`` or ``max_cost``;
+        ``retry_failed`` asks again where a reply came without a text.
 
     Returns
     -------
@@ -119,6 +127,9 @@ async def evaluate_judge(
         if asked and not isinstance(store, Store) and (store is None or not Path(store).exists()):  # noqa: ASYNC240 - at the start
             connections.open(asked.model)  # one that cannot be used leaves no file
         with _opened(store if asked else None) as opened:
+            if asked and settings.retry_failed:
+                connections.open(asked.model)  # before anything is set aside
+                _set_aside(opened, judges, questions)
             bench = _Bench(opened, *judges, tasks.questions)
             for key in tasks.questions:
                 await bench.judge(key, None)
@@ -126,13 +137,21 @@ async def evaluate_judge(
                 opened.add_questions(enumerate(questions))
                 work = Work(opened, settings, questions, progress, connections=connections)
                 await _ask(bench, work)
+            shortfall = bench.shortfall() if asked else None
     return Evaluation(
         judges[0].name,
         tuple(bench.verdicts[key] for key in tasks.graded),
         tuple(bench.classes[key] for key in tasks.grouped),
         {key.question_id: bench.classes[key] for key in tasks.pairs},
-        len(bench.left),
+        shortfall,
     )
+
+
+def _set_aside(store: Store, judges: tuple[Judge, Judge], questions: Sequence[Question]) -> None:
+    """Make room to ask again where a reply came without a text."""
+    for stage, judge in zip(("partition", "grade"), judges, strict=True):
+        for question in questions:
+            set_failed_aside(store, question.id, stage, judge.id)
 
 
 class _Key(NamedTuple):
@@ -181,16 +200,23 @@ class _Bench:
         self.questions = questions
         self.verdicts: dict[_Key, Verdict | None] = {}
         self.classes: dict[_Key, tuple[int, ...] | None] = {}
-        self.missing: set[_Key] = set()
+        self.faults: dict[_Key, ParseError | Missing] = {}
 
     @property
     def left(self) -> list[_Key]:
         """What has no valid verdict or partition yet; a reply that was delivered without a text is not asked again."""
-        return [key for key in self.questions if key in self.missing]
+        faults = self.faults
+        return [key for key in self.questions if key in faults and not isinstance(faults[key], Undelivered)]
+
+    def shortfall(self) -> Shortfall:
+        """Say what is not there, and why."""
+        judges = self.partition_judge.id, self.grade_judge.id
+        self.store.flush()
+        return shortfall_of(self.partition_judge.name, self.faults.values(), self.store.last_failure(judges))
 
     async def judge(self, key: _Key, caller: Asker | None) -> None:
         """Judge one thing; without a caller only from what is stored."""
-        self.missing.discard(key)
+        self.faults.pop(key, None)
         if key.stage == "grade":
             self.verdicts[key] = await self._grade(key, caller)
         else:
@@ -199,9 +225,9 @@ class _Bench:
     async def _grade(self, key: _Key, caller: Asker | None) -> Verdict | None:
         question, judge, answer = self.questions[key], self.grade_judge, key.answers[0]
         alone = Partition(question.id, (0,), (answer if distinct([answer]).strings else "",), judge.id)
-        missing: list[int] = []
-        grades = await grade(self.store, judge, question, alone, caller=caller, missing=missing)
-        self.missing.update({key} if missing else ())
+        faults: list[ParseError | Missing] = []
+        grades = await grade(self.store, judge, question, alone, caller=caller, faults=faults)
+        self.faults.update((key, fault) for fault in faults)
         return grades[0].verdict if grades else None
 
     async def _group(self, key: _Key, caller: Asker | None) -> tuple[int, ...] | None:
@@ -210,7 +236,7 @@ class _Bench:
         try:
             return (await partition(self.store, self.partition_judge, question, responses, caller)).labels
         except (ParseError, Missing) as error:
-            self.missing.update(() if isinstance(error, Undelivered) else {key})
+            self.faults[key] = error
             return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,15 +15,17 @@ from semece.diagnostics.agreement import Judged, index_rows, judge_agreement, pa
 from semece.diagnostics.changes import CHANGE
 from semece.diagnostics.frames import frame
 from semece.diagnostics.hedging import hedging_bracket
-from semece.errors import SemeceError
+from semece.errors import ParseError, SemeceError
 from semece.invocation import Work
 from semece.judges.alarms import KINDS, kind_of
 from semece.judges.given import GivenJudge
 from semece.judges.hedges import is_hedged
 from semece.judges.llm import LLMJudge
-from semece.opening import open_judges, spelling_of
+from semece.opening import open_judge, open_judges, spelling_of
+from semece.pipeline import Missing, Undelivered, at_once, grade, partition
 from semece.run import Run
 from semece.settings import check_settings
+from semece.shortfalls import Shortfall, shortfall_of
 from semece.store import Store
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ class Comparison:
     changed : polars.DataFrame
         Questions on which the judges differ: ``question_id``, ``text``, ``adjusted_rand``, ``same_mode``,
         ``first_correct``, ``second_correct``; the least alike first.
+    left_out : dict of str to int
+        How many questions do not enter, by the reason.
     """
 
     judges: tuple[str, str]
@@ -69,6 +73,7 @@ class Comparison:
     hedging: pl.DataFrame
     alarms: pl.DataFrame
     changed: pl.DataFrame
+    left_out: dict[str, int] = field(default_factory=dict)
 
     def alarm_counts(self) -> dict[str, dict[str, int]]:
         """Count the questions with an alarm, by judge and kind."""
@@ -95,12 +100,13 @@ async def ask_judges(
     progress : callable, optional
         Called with ('judge', steps done); first with a negative number for all steps.
     **options
-        How they are asked: fields of :class:`semece.settings.Settings` such as ``concurrency`` or ``max_cost``.
+        How they are asked: fields of :class:`semece.settings.Settings` such as ``concurrency`` or ``max_cost``;
+        ``retry_failed`` asks again where a reply came without a text.
 
     Returns
     -------
     int
-        Verdicts and partitions that are still missing.
+        Verdicts and partitions that are still missing; :func:`judge_shortfall` says why.
 
     Raises
     ------
@@ -110,7 +116,7 @@ async def ask_judges(
     missing = 0
     for judge in dict.fromkeys(judges):
         with _opened(path) as store:
-            left = _left(store, judge)
+            left = _left(store, judge, anew=options.get("retry_failed", False))
         if left:
             with _opened(path, write=True) as store:
                 missing += await _ask(store, judge, left, progress, options)
@@ -157,9 +163,60 @@ def _opened(path: str | Path | Store, *, write: bool = False) -> Iterator[Store]
             yield store
 
 
-def _left(store: Store, judge: str) -> list[str]:
-    """List the questions of which a model has still something to say; a judge that is none leaves none."""
-    return [view.question.id for view in Run(store, judge=judge).question_views() if view.lacking]
+def _left(store: Store, judge: str, *, anew: bool) -> list[str]:
+    """List the questions of which a model has still something to say; a judge that is none leaves none.
+
+    Parameters
+    ----------
+    anew : bool
+        Whether replies without a text leave something to say.
+    """
+    run = Run(store, judge=judge)
+    left = [view.question.id for view in run.question_views() if view.lacking]
+    if anew:
+        left += [name for name, fault in _faults(store, run, judge) if isinstance(fault, Undelivered)]
+    return list(dict.fromkeys(left))
+
+
+def judge_shortfall(path: str | Path | Store, judge: str) -> Shortfall | None:
+    """Say what a judge left without a verdict or a partition, and why.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The run file, or a store that is open.
+    judge : str
+        Its spelling.
+
+    Returns
+    -------
+    Shortfall or None
+        None for a judge that is no model.
+    """
+    with _opened(path) as store:
+        run = Run(store, judge=judge)
+        groups, grades = open_judges(judge, judge, prompt=run.settings().judge_prompt)
+        if not isinstance(groups, LLMJudge):
+            return None
+        faults = (fault for _, fault in _faults(store, run, judge))
+        return shortfall_of(groups.name, faults, store.last_failure((groups.id, grades.id)))
+
+
+def _faults(store: Store, run: Run, judge: str) -> Iterator[tuple[str, ParseError | Missing]]:
+    """Give why a model has not given a verdict or a partition, for each, with the question's id."""
+    settings = run.settings()
+    groups, grades = open_judges(judge, judge, prompt=settings.judge_prompt)
+    for view in run.question_views() if isinstance(groups, LLMJudge) else ():
+        if view.missing or not any(response.usable for response in view.responses):
+            continue
+        faults: list[ParseError | Missing] = []
+        try:
+            classes = view.partition or at_once(partition(store, groups, view.question, view.responses))
+            which = settings.grade_classes
+            at_once(grade(store, grades, view.question, classes, which=which, faults=faults))
+        except (ParseError, Missing) as fault:
+            faults.append(fault)
+        yield from ((view.question.id, fault) for fault in faults)
 
 
 async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, options: dict[str, Any]) -> int:
@@ -177,6 +234,28 @@ async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | No
     return work.missing
 
 
+def check_two(judges: tuple[str, str]) -> None:
+    """Refuse one judge under two spellings before it is asked.
+
+    Parameters
+    ----------
+    judges : tuple of str
+        Spellings.
+
+    Raises
+    ------
+    SemeceError
+        They are of one judge.
+    """
+    first, second = (open_judge(judge).name for judge in judges)
+    if first == second:
+        raise _one_judge(first)
+
+
+def _one_judge(name: str) -> SemeceError:
+    return SemeceError(f"name two different judges to compare; got {name} twice")
+
+
 def compare_judges(first: Run, second: Run) -> Comparison:
     """Compare two judges of one run.
 
@@ -188,8 +267,8 @@ def compare_judges(first: Run, second: Run) -> Comparison:
     Returns
     -------
     Comparison
-        Of the questions that have all their responses, and classes under both. Calibration is compared on those that
-        are complete under both.
+        Of the questions that have all their responses, and classes under both; the others are counted. Calibration is
+        compared on those that are complete under both.
 
     Raises
     ------
@@ -200,9 +279,10 @@ def compare_judges(first: Run, second: Run) -> Comparison:
     if first.path != second.path:
         raise SemeceError(f"judges are compared on one run; got {first.path} and {second.path}")
     if first.judge_names == second.judge_names:
-        raise SemeceError(f"name two different judges to compare; got {names[0]} twice")
-    views = zip(first.question_views(), second.question_views(), strict=True)
-    both = [(a, b) for a, b in views if a.partition and b.partition and not a.missing]
+        raise _one_judge(names[0])
+    views = list(zip(first.question_views(), second.question_views(), strict=True))
+    lacks = [_lack(a, b, names) for a, b in views]
+    both = [pair for pair, lack in zip(views, lacks, strict=True) if not lack]
     if not both:
         raise SemeceError(f"no question of {first.path} has classes under both {names[0]} and {names[1]}")
     sides = [a for a, _ in both], [b for _, b in both]
@@ -214,7 +294,18 @@ def compare_judges(first: Run, second: Run) -> Comparison:
         _hedging(dict(zip(names, sides, strict=True))),
         _alarms({name: run.question_views() for name, run in rows}),
         _changed(*sides),
+        dict(Counter(filter(None, lacks))),
     )
+
+
+def _lack(first: QuestionView, second: QuestionView, names: tuple[str, str]) -> str:
+    """Say why a question cannot be compared; nothing if it can."""
+    if first.missing:
+        return "with responses missing"
+    if not any(response.usable for response in first.responses):
+        return "without a usable answer"
+    by = [name for view, name in zip((first, second), names, strict=True) if view.partition is None]
+    return f"without classes by {' and '.join(by)}" if by else ""
 
 
 def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.DataFrame:

@@ -42,7 +42,17 @@ class Missing(Exception):  # noqa: N818 - a state of the store, not an error of 
 
 
 class Undelivered(ParseError):  # noqa: N818 - a state of the store too
-    """A judge's reply came without a text (filtered, refused, cut short): asking again is not free and seldom helps."""
+    """A judge's reply came without a text (filtered, refused, cut short): asking again is not free and seldom helps.
+
+    Parameters
+    ----------
+    status : str
+        Why.
+    """
+
+    def __init__(self, status: str) -> None:
+        super().__init__(f"the judge's reply was delivered without a text ({status})")
+        self.status = status
 
 
 async def respond(
@@ -164,18 +174,18 @@ class Ask:
         """
         decoding = Decoding(0.0, None, self.judge.max_tokens, schema=schema)
         keys = Keys(self.stage, self.question_id, self._judge_id, messages, decoding)
-        stored = self._stored(keys[index])
-        for row in tuple(stored):
+        fault: ParseError | None = None
+        for row in tuple(self._stored(keys[index])):
             if row.status in FINAL:
-                raise Undelivered(f"the judge's reply was delivered without a text ({row.status})")
+                raise Undelivered(row.status)
             if row.status in {"ok", "unparseable"}:
                 try:
                     return read(row.text)
-                except ParseError:
+                except ParseError as error:
+                    fault = error
                     self.store.demote(row.key) if self.caller else None
         if self.caller is None:
-            unparseable = any(row.status in {"ok", "unparseable"} for row in stored)
-            raise ParseError("no reply of the judge could be read") if unparseable else Missing
+            raise fault or Missing
         return await self._fresh(messages, decoding, keys, read, index)
 
     def _stored(self, key: bytes) -> list[StoredReply]:
@@ -200,7 +210,7 @@ class Ask:
                 raise Missing
             self._stored(slot.key).extend(rows)
             if rows[0].status in FINAL:
-                raise Undelivered(f"the judge's reply was delivered without a text ({rows[0].status})")
+                raise Undelivered(rows[0].status)
             try:
                 return read(rows[0].text)
             except ParseError as error:
@@ -293,6 +303,7 @@ async def grade(
     which: str = "all",
     caller: Asker | None = None,
     missing: list[int] | None = None,
+    faults: list[ParseError | Missing] | None = None,
 ) -> tuple[Grade, ...]:
     """Grade each class once, by its most frequent surface form.
 
@@ -309,6 +320,8 @@ async def grade(
         Who asks; None reads only what is stored.
     missing : list of int, optional
         Labels whose verdict another invocation may still get are appended.
+    faults : list of ParseError or Missing, optional
+        Why there is no verdict is appended, for each label that has none.
 
     Returns
     -------
@@ -326,6 +339,8 @@ async def grade(
                 verdict = await _verdict(grader, question, classes.representatives[label])
             except (ParseError, Missing) as error:
                 verdict = None
+                if faults is not None:
+                    faults.append(error)
                 if missing is not None and not isinstance(error, Undelivered):
                     missing.append(label)
         if verdict is not None:

@@ -322,10 +322,11 @@ class Store:
         failed, paid = self._execute(sql)[0]
         return int(failed), int(paid)
 
-    def last_failure(self) -> str | None:
-        """Read the sentence of the newest call that delivered nothing."""
-        sql = f"SELECT raw FROM replies WHERE status IN {_NOTHING_CAME} ORDER BY id DESC LIMIT 1"  # noqa: S608
-        rows = self._execute(sql)
+    def last_failure(self, judges: Sequence[str] = ()) -> str | None:
+        """Read the sentence of the newest call that delivered nothing; of these judges, if some are named by id."""
+        theirs = f" AND judge IN ({', '.join('?' * len(judges))})" if judges else ""
+        sql = f"SELECT raw FROM replies WHERE status IN {_NOTHING_CAME}{theirs} ORDER BY id DESC LIMIT 1"  # noqa: S608
+        rows = self._execute(sql, judges)
         return None if not rows else str(json.loads(rows[0][0]).get("error"))
 
     def repeated_provider_ids(self) -> int:

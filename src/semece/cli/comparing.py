@@ -6,7 +6,7 @@ import json
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
@@ -21,8 +21,10 @@ from semece.cli.judging import (
     Listed,
     MostTokens,
     Quiet,
+    RetryFailed,
     Timeout,
     aligned,
+    as_dicts,
     call_options,
     carry_out,
     clipped,
@@ -61,6 +63,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     env_file: EnvFile = None,
     budget: Budget = None,
     max_total_tokens: MostTokens = None,
+    retry_failed: RetryFailed = False,
 ) -> None:
     """Compare runs on the same questions, or with --judges two judges on one run.
 
@@ -75,31 +78,51 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
     """
     from semece.errors import SemeceError
-    from semece.panel import ask_judges, compare_judges
-    from semece.run import Run
+    from semece.panel import ask_judges, check_two
 
     if judges is None:
         print_standings(runs, as_json=as_json)
         return
     if len(runs) > 1:
         raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
-    (run,) = runs
+    check_two(judges)
     options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
-    missing = carry_out(partial(ask_judges, run, judges, batch=batch, **options), quiet=quiet)
-    with Run(run, judge=judges[0]) as first, Run(run, judge=judges[1]) as second:
-        print_comparison(first.name, compare_judges(first, second), listed=listed, as_json=as_json)
-    end(missing)
+    options |= {"batch": batch, "retry_failed": retry_failed}
+    carry_out(partial(ask_judges, runs[0], judges, **options), quiet=quiet)
+    print_judges(runs[0], judges, listed=listed, as_json=as_json)
 
 
-def print_comparison(name: str, found: Comparison, *, listed: int, as_json: bool) -> None:
+def print_judges(path: Path, judges: tuple[str, str], *, listed: int, as_json: bool) -> None:
+    """Print how two judges of a run differ, and what they have not judged; exit with 3 if they may still do so."""
+    from semece.errors import SemeceError
+    from semece.panel import compare_judges, judge_shortfall
+    from semece.run import Run
+
+    shortfalls = [judge_shortfall(path, judge) for judge in judges]
+    with Run(path, judge=judges[0]) as first, Run(path, judge=judges[1]) as second:
+        try:
+            found = compare_judges(first, second)
+        except SemeceError as error:
+            if not as_dicts(shortfalls):
+                raise
+            typer.echo(f"semece: {error}", err=True)
+            end(shortfalls)
+            raise typer.Exit(1) from None
+        print_comparison(first.name, found, listed=listed, as_json=as_json, shortfalls=as_dicts(shortfalls))
+    end(shortfalls)
+
+
+def print_comparison(
+    name: str, found: Comparison, *, listed: int, as_json: bool, shortfalls: Sequence[dict[str, Any]] = ()
+) -> None:
     """Print how two judges of a run differ: numbers, hedges, alarms, questions."""
     from semece.renderers import to_json
 
     if as_json:
         names = ("table", "hedging", "alarms", "changed")
         parts = {part: json.loads(to_json(getattr(found, part))) for part in names}
-        head = {"run": name, "judges": found.judges, "questions": found.questions}
-        counts = {"alarm_counts": found.alarm_counts()}
+        head = {"run": name, "judges": found.judges, "questions": found.questions, "left_out": found.left_out}
+        counts = {"alarm_counts": found.alarm_counts(), "shortfalls": list(shortfalls)}
         typer.echo(json.dumps({**head, **parts, **counts}, ensure_ascii=False, allow_nan=False))
         return
     for line in comparison_lines(name, found, listed):
@@ -113,7 +136,12 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
     from semece.tables import plural
 
     first, second = found.judges
-    yield f"{name}: {found.questions:,} questions, first {first}, second {second}"
+    left_out = sum(found.left_out.values())
+    of = f"{found.questions:,} of {found.questions + left_out:,}" if left_out else f"{found.questions:,}"
+    noun = "question" if found.questions + left_out == 1 else "questions"
+    yield f"{name}: {of} {noun}, first {first}, second {second}"
+    if left_out:
+        yield f"Left out: {', '.join(f'{count:,} {reason}' for reason, count in found.left_out.items())}."
     yield from _numbers(found.table)
     if found.hedging.height:
         yield "\nHedged answers ('A or B', 'I think ...') as judged, all in the mode, all out of it\n"

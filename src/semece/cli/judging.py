@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     import polars as pl
 
     from semece.judge_eval import Evaluation
     from semece.labelled import Labelled
+    from semece.shortfalls import Shortfall
 
 T = TypeVar("T")
 CALLS, CAPS = "Calls", "Caps"
@@ -44,6 +45,10 @@ Budget = Annotated[
 MostTokens = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option("--max-total-tokens", help="Most tokens in all.", rich_help_panel=CAPS),
+]
+RetryFailed = Annotated[
+    bool,
+    typer.Option("--retry-failed", help="Ask again where a reply came without a text.", rich_help_panel=CALLS),
 ]
 Listed = Annotated[int, typer.Option("--list", help="List so many of each kind of what deserves a look.")]
 
@@ -78,6 +83,8 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     env_file: EnvFile = None,
     budget: Budget = None,
     max_total_tokens: MostTokens = None,
+    retry_failed: RetryFailed = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out and count them.")] = False,
 ) -> None:
     """Say how often a judge is wrong, on answers that people have graded or grouped.
 
@@ -87,18 +94,36 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     Example: [bold]semece judge-eval labelled.jsonl --judge rules --judge openai/gpt-4o-mini[/bold]
     """
     from semece.judge_eval import evaluate_judge, groups_of
-    from semece.labelled import narrowed, read_labelled
+    from semece.labelled import narrowed
 
     options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
-    labelled = narrowed(read_labelled(file), limit=limit, max_words=max_words)
+    labelled = narrowed(read_file(file, skip_bad=skip_bad), limit=limit, max_words=max_words)
     groups_of(labelled, by)  # a field that is not there is said before anything is asked
     path = output or Path("runs") / f"{file.stem}--judge-eval.db"
+    again = {"retry_failed": retry_failed}
     found = [
-        carry_out(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, **options), quiet=quiet)
+        carry_out(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, **options | again), quiet=quiet)
         for judge in dict.fromkeys(judges)
     ]
     print_evaluations(labelled, found, by=by, listed=listed, as_json=as_json)
-    end(sum(evaluation.missing for evaluation in found))
+    end([evaluation.shortfall for evaluation in found])
+
+
+def read_file(file: Path, *, skip_bad: bool) -> Labelled:
+    """Read labelled answers; say what was left out, and what cannot be measured."""
+    from semece.labelled import read_labelled, without_reference
+    from semece.tables import plural
+
+    bad: list[str] = []
+    labelled = read_labelled(file, bad=(lambda error: bad.append(str(error))) if skip_bad else None)
+    if bad:
+        typer.echo(f"semece: bad rows left out: {len(bad):,}; the first: {bad[0]}", err=True)
+    if empty := without_reference(labelled):
+        where = f"line {empty[0]}" if len(empty) == 1 else f"the first on line {empty[0]}"
+        typer.echo(f"semece: no judge can find {plural(len(empty), 'answer')} right: no reference ({where})", err=True)
+    if alone := sum(len(row.answers) == 1 for row in labelled.grouped):
+        typer.echo(f"semece: rows with one answer, which has nothing to be grouped with: {alone:,}", err=True)
+    return labelled
 
 
 def call_options(  # noqa: PLR0917 - one parameter per option
@@ -148,8 +173,13 @@ def again() -> str:
     return f"run it again to continue: {shlex.join(['semece', *sys.argv[1:]])}"
 
 
-def end(missing: int) -> None:
-    """Exit with 3 if something is missing."""
+def end(shortfalls: Iterable[Shortfall | None]) -> None:
+    """Say what judges have not judged and why; exit with 3 if the same command may get it."""
+    missing = 0
+    for shortfall in filter(None, shortfalls):
+        missing += shortfall.missing
+        for sentence in shortfall.sentences():
+            typer.echo(f"semece: {sentence}", err=True)
     if missing:
         typer.echo(f"semece: {missing:,} of the judge's replies are missing or unreadable; {again()}", err=True)
         raise typer.Exit(3)
@@ -167,8 +197,9 @@ def print_evaluations(
     tables = {name: pl.concat([one[name] for one in every]) for name in every[0]}
     wrong = [row for evaluation in found for row in disagreements(labelled, evaluation, listed)]
     if as_json:
-        parts = {name: json.loads(to_json(table)) for name, table in tables.items()}
-        typer.echo(json.dumps({**parts, "disagreements": wrong}, ensure_ascii=False, allow_nan=False))
+        parts: dict[str, Any] = {name: json.loads(to_json(table)) for name, table in tables.items()}
+        parts |= {"disagreements": wrong, "shortfalls": as_dicts(evaluation.shortfall for evaluation in found)}
+        typer.echo(json.dumps(parts, ensure_ascii=False, allow_nan=False))
         return
     for name, table in tables.items():
         typer.echo(f"{HEADINGS[name]}\n")
@@ -177,6 +208,12 @@ def print_evaluations(
         typer.echo(disagreement_line(row))
     if tables:
         typer.echo("Brackets are 95 % intervals over questions.")
+
+
+def as_dicts(shortfalls: Iterable[Shortfall | None]) -> list[dict[str, Any]]:
+    """Give what judges have not judged, for JSON; nothing where all is there."""
+    found = (shortfall.as_dict() for shortfall in filter(None, shortfalls))
+    return [each for each in found if each["undelivered"] or each["unreadable"] or each["without_text"]]
 
 
 HEADINGS = {
@@ -199,9 +236,10 @@ def measured(labelled: Labelled, evaluation: Evaluation, by: str | None) -> dict
     if labelled.graded:
         rows = verdict_rows(labelled, evaluation, by=by)
         found["grading"] = tables.grading_table(rows, judge=judge, order=tuple(LENGTHS))
-    if labelled.grouped:
-        people = [row.labels for row in labelled.grouped]
-        found["partition"] = tables.partition_table(people, evaluation.classes, judge=judge)
+    several = [place for place, row in enumerate(labelled.grouped) if len(row.answers) > 1]
+    if several:
+        people = [labelled.grouped[place].labels for place in several]
+        found["partition"] = tables.partition_table(people, [evaluation.classes[i] for i in several], judge=judge)
     if evaluation.pairs:
         places = answers_of_questions(labelled).values()
         graded = [[labelled.graded[place].correct for place in some] for some in places]
