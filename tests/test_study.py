@@ -10,7 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from semece.store import Store
 from semece.study import Cell, read_study
 from semece.tables import paper_table
 from semece.tables.grid import grid_table, read_cell
+from semece.work import Outcome
 
 from .servers.openai_server import OpenAIServer
 
@@ -50,6 +51,7 @@ model = "fake/?pmf=.4,.35,.25"
 
 [[datasets]]
 dataset = "starter"
+limit = 10
 
 [[datasets]]
 dataset = "few=made.jsonl"
@@ -100,7 +102,7 @@ def test_a_study_says_a_sentence_for_each_run_then_the_table_then_the_paths(two)
     assert lines[4] == "Grouped and graded by rules, not by a model or a person."
     assert lines[6].split()[:3] == ["Dataset", "Model", "N"]
     assert [line.split()[:3] for line in lines[7:13]] == [
-        *(["starter", model, n] for model, n in (("sure", "24"), ("unsure", "24"), ("pooled", "48"))),
+        *(["starter", model, n] for model, n in (("sure", "10"), ("unsure", "10"), ("pooled", "20"))),
         *(["few", model, n] for model, n in (("sure", "12"), ("unsure", "12"), ("pooled", "24"))),
     ]
     assert lines[-4:] == PATHS
@@ -110,7 +112,7 @@ def test_a_study_says_a_sentence_for_each_run_then_the_table_then_the_paths(two)
 def test_running_it_again_asks_nothing_and_prints_the_same(two):
     code, out, _ = two("study", "s.toml")
     before = {path: rows_of(path) for path in PATHS}
-    assert [len(before[path]) for path in PATHS] == [24 * 6, 24 * 6, 12 * 6, 12 * 6]
+    assert [len(before[path]) for path in PATHS] == [60, 60, 72, 72]
     assert two("study", "s.toml")[:2] == (code, out)
     assert {path: rows_of(path) for path in PATHS} == before
 
@@ -149,7 +151,7 @@ def test_more_responses_and_more_questions_are_topped_up(two):
     before = {path: rows_of(path) for path in PATHS}
     assert two("study", "s.toml")[0] == 0
     after = {path: rows_of(path) for path in PATHS}
-    for path, count in zip(PATHS, (24 * 9, 24 * 9, 20 * 9, 20 * 9), strict=True):
+    for path, count in zip(PATHS, (90, 90, 180, 180), strict=True):
         assert after[path][: len(before[path])] == before[path]
         assert len(after[path]) == count
 
@@ -203,6 +205,14 @@ WHOLE = HEAD + MODEL + DATASET
         (
             WHOLE + "[prices]\n'a/b' = 3\n",
             "[prices] 'a/b' must be { input = USD, output = USD } per million tokens; got 3",
+        ),
+        (
+            HEAD + DATASET + MODEL + "base_url = 'http://u:key@h/v1'\n",
+            "[[models]] 1: base_url must hold no key, because",
+        ),
+        (
+            HEAD + DATASET + MODEL + "base_url = 'http://h/v1?key=k'\n",
+            "[[models]] 1: base_url must hold no key, because",
         ),
         ("prices = 3\n" + WHOLE, "prices must be one table [prices]; got 3"),
     ],
@@ -382,12 +392,13 @@ def test_a_missing_key_is_one_runs_trouble(semece):
 
 
 def test_replies_that_do_not_come_are_said_and_asked_for_again(semece):
-    write_study(HEAD + DATASET + '[[models]]\nname = "m"\nmodel = "fake/?pmf=.5,.5&fault=500:.4"\nattempts = 1\n')
+    text = HEAD + DATASET + 'limit = 8\n[[models]]\nname = "m"\nmodel = "fake/?pmf=.5,.5&fault=500:.4"\nattempts = {}\n'
+    write_study(text.format(1))
     code, out, err = semece("study", "s.toml")
     assert code == 3
-    assert re.match(r"starter · m: \d+ of 24 questions\. .* Not finished: [\d,]+ replies are missing \(the last", out)
+    assert re.match(r"starter · m: \d of 8 questions\. .* Not finished: [\d,]+ replies are missing \(the last", out)
     assert "the fake model answered 500" in err
-    write_study(HEAD + DATASET + '[[models]]\nname = "m"\nmodel = "fake/?pmf=.5,.5&fault=500:.4"\nattempts = 99\n')
+    write_study(text.format(99))
     assert semece("study", "s.toml")[0] == 0
 
 
@@ -525,11 +536,11 @@ def test_a_dry_run_says_what_is_missing_of_each_run(two):
     Path(PATHS[3]).unlink()
     _, out, _ = two("study", "s.toml", "--dry-run")
     rows = [re.split(r"\s{2,}", line) for line in out.splitlines()[1:5]]
-    assert [row[2] for row in rows] == ["48 of 144", "48 of 144", "24 of 72", "72 of 72"]
+    assert [row[2] for row in rows] == ["20 of 60", "20 of 60", "24 of 72", "72 of 72"]
     two("study", "s.toml")
     _, out, _ = two("study", "s.toml", "--dry-run")
     assert [re.split(r"\s{2,}", line)[2:6] for line in out.splitlines()[1:5]] == [
-        *([f"0 of {n}", "0", "0", "0"] for n in (144, 144, 72, 72))
+        *([f"0 of {n}", "0", "0", "0"] for n in (60, 60, 72, 72))
     ]
 
 
@@ -645,10 +656,12 @@ def test_what_is_under_way_in_batches_of_another_run_is_set_aside(served):
     assert 2 < cost_of(first) <= 4
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)]
+)
 def test_a_signal_stops_the_study_and_says_how_to_go_on(tmp_path, number, code):
     made_questions(10, tmp_path)
-    model = 'model = "fake/?pmf=.9,.1&latency=.05&choices=1"\nconcurrency = 2'
+    model = 'model = "fake/?pmf=.9,.1&latency=.04&choices=1"\nconcurrency = 2'
     (tmp_path / "s.toml").write_text(TWO_BY_TWO.replace('model = "fake/?pmf=.9,.1"', model))
     process = subprocess.Popen([*SEMECE, "study", "s.toml"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     wait_for(tmp_path / PATHS[2], 10)
@@ -657,12 +670,28 @@ def test_a_signal_stops_the_study_and_says_how_to_go_on(tmp_path, number, code):
     assert process.returncode == code
     assert "stopped; what was delivered is stored in runs/two; run it again to continue: semece study s.toml" in err
     assert "Traceback" not in err
-    assert len(rows_of(tmp_path / PATHS[0])) == 24 * 6
+    assert len(rows_of(tmp_path / PATHS[0])) == 60
     assert 10 <= len(rows_of(tmp_path / PATHS[2])) < 60
     assert not (tmp_path / PATHS[3]).exists()
     found = subprocess.run([*SEMECE, "study", "s.toml"], cwd=tmp_path, capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
-    assert [len(rows_of(tmp_path / path)) for path in PATHS] == [144, 144, 60, 60]
+    assert [len(rows_of(tmp_path / path)) for path in PATHS] == [60, 60, 60, 60]
+
+
+def test_a_signal_is_heard_between_runs_that_have_nothing_to_wait_for(two, monkeypatch):
+    done = []
+
+    async def at_once(settings, path, **_):
+        done.append(path)
+        asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
+        return Outcome(str(path), 0)
+
+    monkeypatch.setattr(studies.cells, "execute", at_once)
+    made = read_study("s.toml")
+    work = studies.carry_out(made, studies.prepare(made), begun=lambda _: nullcontext(), ended=lambda _: None)
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(work)
+    assert len(done) == 1
 
 
 def wait_for(path, rows):
@@ -682,7 +711,7 @@ def wait_for(path, rows):
 @pytest.mark.slow
 def test_a_study_that_is_killed_in_its_second_run_buys_nothing_twice_but_what_was_in_flight(tmp_path):
     kills, concurrency = 5, 4
-    tables = []
+    tables, landed = [], []
     for folder, moments in (("whole", ()), ("killed", [int(240 * (0.1 + 0.8 * k / kills)) for k in range(kills)])):
         (tmp_path / folder).mkdir()
         references = made_questions(30, tmp_path / folder)
@@ -695,13 +724,14 @@ def test_a_study_that_is_killed_in_its_second_run_buys_nothing_twice_but_what_wa
                 wait_for(tmp_path / folder / TWO, moment)
                 process.send_signal(signal.SIGKILL)
                 process.communicate()
-            landed = len(rows_of(tmp_path / folder / TWO)) if moments else 0
+                landed.append(len(rows_of(tmp_path / folder / TWO)) / 240)
             before = server.account.requests.total()
             found = subprocess.run([*SEMECE, "study", "s.toml", "--json"], stderr=subprocess.PIPE, **options)
             assert found.returncode == 0, found.stderr
             tables.append(json.loads(found.stdout)["table"])
             if moments:
-                assert 0 < landed < 240
+                print("kills landed at", [round(share, 3) for share in landed])
+                assert sum(0.05 <= share <= 0.95 for share in landed) >= 0.75 * kills
                 assert server.account.requests.total() - before < 30
                 # Both models ask the same server, so every answer is paid once for each
                 paid = sum(server.account.paid.values()) - 2 * 240
@@ -725,6 +755,7 @@ def test_bins_are_those_of_the_analysis(two):
         wanted = ece(pool.sem1, pool.correct, n_bins=3, closed="right")
         assert wanted != ece(pool.sem1, pool.correct)
         assert table[1]["sem1_ece"] == pytest.approx(wanted, abs=1e-12)
+        assert read_cell(run, "d", "m", n_bins=3, closed="right").row["sem1_ece"] == table[1]["sem1_ece"]
         assert f"(Sem1-ECE {wanted:.2f}, " in out.splitlines()[1]
 
 

@@ -129,8 +129,8 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
     for one, numbers in zip(found, read, strict=True):
         yield cell_sentence(one, numbers)
     there = [numbers for numbers in read if numbers is not None]
-    if any("rules" in numbers.row["judge"] for numbers in there):
-        yield "Grouped and graded by rules, not by a model or a person."
+    for judge in dict.fromkeys(numbers.row["judge"] for numbers in there):
+        yield f"Grouped and graded by {'rules, not by a model or a person' if judge == 'rules' else judge}."
     table = grid_table(there, n_bins=made.n_bins, closed=made.closed)
     if table.height:
         yield f"\n{aligned(shown(table))}\n"
@@ -245,7 +245,7 @@ def plan_lines(plans: Sequence[CellPlan]) -> Iterator[str]:
     if assumed:
         sizes = " or ".join(map(str, assumed))
         yield f"{sizes} tokens per response where none are stored: an assumption; --expected-tokens sets it"
-    if any(len(made.stages) > 1 for _, made in priced):
+    if any(stage.calls for _, made in priced for stage in made.stages[1:]):
         from semece.planning import CLASSES, DISTINCT_SHARE
 
         yield f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"

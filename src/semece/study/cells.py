@@ -179,6 +179,17 @@ def plan_cells(study: Study, datasets: Datasets, *, expected_tokens: int | None 
     -------
     list of CellPlan
         One per run.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from semece.settings import Settings
+    >>> from semece.study import Cell, Study
+    >>> asked = Settings("fake/?pmf=1", "starter", n=4, limit=3)
+    >>> made = Study(Path("s.toml"), b"", "s", Path("out"), (Cell("starter", "m", asked, Path("out/absent.db")),))
+    >>> (each,) = plan_cells(made, prepare(made))
+    >>> each.plan.missing, each.plan.wanted
+    (12, 12)
     """
     return [_planned(cell, datasets[cell.settings.dataset], expected_tokens) for cell in study.cells]
 

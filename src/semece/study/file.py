@@ -7,8 +7,8 @@ import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
+from urllib.parse import urlsplit
 
-from semece.bins import CLOSED
 from semece.budget import read_prices
 from semece.calls import Patience
 from semece.errors import ParseError
@@ -132,6 +132,20 @@ def read_study(path: str | Path) -> Study:
     ------
     ParseError
         Naming the file and the table, what was expected and what came.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> lines = [
+    ...     "study = { name = 'small', n = 4 }",
+    ...     "models = [{ model = 'fake/?pmf=.9,.1', name = 'sure' }]",
+    ...     "datasets = [{ dataset = 'starter', limit = 3 }]",
+    ... ]
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "small.toml")
+    ...     _ = file.write_text(chr(10).join(lines))
+    ...     [(cell.name, cell.path.name) for cell in read_study(file).cells]
+    [('starter · sure', 'starter--sure.db')]
     """
     source, where = Path(path), str(path)
     text, tables = _read_toml(source)
@@ -238,6 +252,13 @@ def _cells(
 def _asked(here: str, row: dict[str, Any]) -> dict[str, Any]:
     """Turn the options of a model into settings."""
     settings = dict(row)
+    if "base_url" in settings:
+        parts = urlsplit(settings["base_url"])
+        if parts.username or parts.password or parts.query:
+            raise ParseError(
+                f"{here}: base_url must hold no key, because the file is copied beside the runs; keys come from the "
+                "environment or --env-file"
+            )
     if "prompt" in settings:
         settings["prompt"] = _text_of(here, "prompt", settings["prompt"])
     if "attempts" in settings:
@@ -276,6 +297,8 @@ def _check_paths(where: str, cells: Sequence[Cell]) -> None:
 
 def _bins(where: str, analysis: Mapping[str, Any]) -> tuple[int, Closed]:
     """Read how the table is made."""
+    from semece.bins import CLOSED
+
     n_bins, closed = analysis.get("bins", 10), analysis.get("closed", "left")
     if n_bins < 1:
         raise ParseError(f"{where}: [analysis] bins must be at least 1; got {n_bins}")

@@ -72,6 +72,14 @@ def read_cell(run: Run, dataset: str, model: str, *, n_bins: int = 10, closed: C
     Returns
     -------
     CellNumbers
+
+    Examples
+    --------
+    >>> from semece.evaluation import evaluate_sync
+    >>> with evaluate_sync("fake/?pmf=1", "starter", n=4, limit=3) as run:
+    ...     numbers = read_cell(run, "starter", "sure")
+    >>> numbers.complete, numbers.row["accuracy"]
+    (3, 1.0)
     """
     name = f"{dataset} · {model}"
     row = summary_row(run.estimates(), run=name, judges=run.judge_names, n=run.n, counts=run.counts)
@@ -97,6 +105,14 @@ def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed
     DataFrame
         The columns of :func:`semece.tables.paper_table`, ``'ece'``; after the last run of a dataset with several one
         row of all of them, in which a question is the unit. Empty if no question is complete.
+
+    Examples
+    --------
+    >>> from semece.evaluation import evaluate_sync
+    >>> with evaluate_sync("fake/?pmf=1", "starter", n=4, limit=3) as run:
+    ...     cells = [read_cell(run, "starter", name) for name in ("a", "b")]
+    >>> grid_table(cells).select("model", "questions").rows()
+    [('a', 3), ('b', 3), ('pooled', 6)]
     """
     import polars as pl
 
