@@ -123,7 +123,7 @@ def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
 
 
 def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[str]:
-    """Lay a study out: sentences, table, what is left out of it, what was spent, paths."""
+    """Lay a study out: sentences, table, what was spent, and the paths of the runs that are in the table."""
     from semece.tables.grid import grid_table
 
     for one, numbers in zip(found, read, strict=True):
@@ -137,7 +137,8 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
         yield from table_notes(made)
     yield from spent_lines(there)
     yield ""
-    yield from (str(one.cell.path) for one, numbers in zip(found, read, strict=True) if numbers is not None)
+    pairs = zip(found, read, strict=True)
+    yield from (str(one.cell.path) for one, numbers in pairs if numbers is not None and numbers.row["questions"])
 
 
 def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
@@ -147,7 +148,7 @@ def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
     if numbers is None:
         return f"{one.cell.name}: not in the table: {one.trouble}"
     done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {numbers.selected:,} questions. "
-    rest = "" if one.trouble is None else f" Not finished: {one.trouble}."
+    rest = "" if one.trouble is None else f" Not finished: {one.trouble}"
     return f"{one.cell.name}: {done}{verdict(numbers.row)}{rest}"
 
 
