@@ -17,6 +17,7 @@ from semece.formats import READERS, collect
 from semece.formats.sources import Wanted
 from semece.run import Run
 from semece.samples import Reading, score
+from semece.store import Store
 from tests import tool_files
 from tests.tool_files import FILES, NEED_QUESTIONS, NEED_REFERENCES, QUESTIONS, lines
 
@@ -322,8 +323,12 @@ def test_bad_rows_are_errors_or_left_out_and_counted(semece, put, questions, nam
     assert code == 0
     assert re.search(rf"Noticed: bad rows left out: \d; the first: {name}, line \d", out)
     assert estimates()["question_id"].to_list() == ["0", "2"]
+    with Store("a.db") as store:
+        noted = store.events()
     assert semece("score", path, "-o", "a.db", "--skip-bad", *needed(name))[1] == out
     assert "bad rows left out" in semece("summary", "a.db")[1]
+    with Store("a.db") as store:
+        assert store.events() == noted
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -494,6 +499,14 @@ def test_a_class_whose_scores_disagree_has_no_grade_and_is_counted(put):
         assert any(
             "disagree in 2 of 3 questions: these classes have no grade; the first is in '0'" in e for e in run.events
         )
+
+
+def test_a_class_that_is_partial_throughout_has_no_grade(put):
+    samples = [s for s in tool_files.inspect_samples() if s["id"] == 0]
+    for sample in samples:
+        sample["scores"]["match"]["value"] = "P" if sample["scores"]["match"]["value"] == "C" else "I"
+    score([put("log.eval", tool_files.inspect_eval(samples))], "a.db", judge="given")
+    assert estimates()["status"].to_list() == ["ungraded"]
 
 
 @pytest.mark.parametrize(
