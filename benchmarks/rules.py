@@ -5,7 +5,7 @@ from itertools import cycle
 
 from benchmarks._data import shared_rows
 from benchmarks._tables import median_seconds, table
-from semece.judges import names, reading, words
+from semece.judges import asked, names, reading, words
 from semece.judges.forms import distinct
 from semece.judges.rules import RulesJudge
 from semece.judges.text import normalise
@@ -56,7 +56,7 @@ def real_questions() -> list[tuple[str, list[str]]]:
 
 def forget() -> None:
     """Empty every cache of what was read."""
-    for function in (reading.read, words.stem, names.sound, names.spelled_alike):
+    for function in (reading.read, asked.read_answer, words.stem, names.sound, names.spelled_alike):
         function.cache_clear()
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+from semece.judges.asked import asked_by, read_answer
 from semece.judges.grading import meets
 from semece.judges.grouping import group
 from semece.judges.reading import read
+from semece.judges.values import same_quantity
 from semece.judges.words import fold, phrases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from semece.judges.quantities import Quantity
+    from semece.judges.units import Unit
     from semece.records import Question, Verdict
 
 _SHOWN = 60
@@ -109,26 +113,30 @@ def _split(representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -
 
 
 def _merged(question: Question, representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -> Iterator[str]:
-    references = [text for text in dict.fromkeys(question.references) if read(text).items]
-    labels = group(question.text, references)
+    known = {text: read_answer(text, question.text) for text in question.references if read(text).items}
+    labels = group(question.text, list(known))
     asked = read(question.text)
-    numeric = any(read(text).quantities for text in references)
+    numeric = any(reading.quantities for reading in known.values())
     for text, verdict in zip(representatives, verdicts, strict=True):
         if verdict != "correct" or not text:
             continue
-        answer = read(text)
+        answer = read_answer(text, question.text)
         met = {
-            label: known for known, label in zip(references, labels, strict=True) if meets(answer, read(known), asked)
+            label: reference
+            for (reference, reading), label in zip(known.items(), labels, strict=True)
+            if meets(answer, reading, asked)
         }
         if len(met) > 1:
             shown = _listed(list(met.values()))
             yield f"one class meets {len(met)} different references, {KINDS['over-merge']} {_listed([text])}: {shown}"
-        elif numeric and len(_numbers(answer.quantities)) > 1 and answer.sentences == 1:
+        elif numeric and answer.sentences == 1 and _differ(answer.quantities, asked_by(question.text).units):
             yield f"one class holds different numbers, {KINDS['over-merge']} {_listed([text])}"
 
 
-def _numbers(quantities: Sequence[Quantity]) -> set[tuple[float, float]]:
-    return {quantity.number[:2] for quantity in quantities if quantity.unit is None}
+def _differ(quantities: Sequence[Quantity], units: tuple[Unit, ...]) -> bool:
+    """Whether two of the numbers that are asked for differ, those without a unit or in the unit of the question."""
+    numbers = [quantity for quantity in quantities if quantity.unit in {None, *units}]
+    return any(not same_quantity(one, other) for one, other in combinations(numbers, 2))
 
 
 def _suspicious(representatives: Sequence[str]) -> Iterator[str]:

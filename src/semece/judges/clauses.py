@@ -57,7 +57,7 @@ def negates(items: Sequence[Item], place: int) -> bool:
     other than', 'not only').
     """
     item = items[place]
-    if item.text not in vocabulary("negations") or (place and item.form.istitle()):
+    if item.value is not None or item.text not in vocabulary("negations") or (place and item.form.istitle()):
         return False
     following = [other.text for other in items[place + 1 : place + 3]]
     if following[:1] in (["a"], ["any"], ["the"]):

@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.numbers import read_number, read_single
+from semece.judges.words import vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from semece.judges.numbers import Number
     from semece.judges.words import Word
 
 YEAR = 372
@@ -79,7 +81,14 @@ _WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "
 _PARTS = {"early": (0.0, 0.5), "beginning": (0.0, 0.5), "mid": (0.25, 0.75), "middle": (0.25, 0.75), "late": (0.5, 1.0)}
 _BEFORE_CHRIST = frozenset({"bc", "bce"})
 _AFTER_CHRIST = frozenset({"ad", "ce"})
-DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST})
+_DECADES = {
+    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
+    "nineties": 90,
+}  # fmt: skip
+_OWNERS = frozenset({"his", "her", "their", "my", "your", "our", "its"})
+_BEFORE = frozenset({"before", "prior", "earlier"})
+_AFTER = frozenset({"after", "later"})
+DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
 """Words other than numbers with which a date can begin."""
 
 
@@ -87,8 +96,8 @@ def read_date(words: Sequence[Word], start: int) -> Date | None:
     """Read the date that begins at a word.
 
     Understood are '8 September 2010', 'September 8th, 2010', '2010-09-08', '13/09/2010', 'Sept. 2010', 'March 15',
-    '1990s', '19th century', 'late 1968', '480 BC', 'AD 70', '1939-1945' and a bare year 1000 to 2199. A numeric date
-    that could be read in two orders is read month first.
+    '1990s', 'the sixties', '19th century', 'late 1968', 'before 1912', '480 BC', 'AD 70', '1939-1945', '03/2020', "'45"
+    and a bare year 1000 to 2199. A numeric date that could be read in two orders is read month first.
 
     Parameters
     ----------
@@ -110,14 +119,8 @@ def read_date(words: Sequence[Word], start: int) -> Date | None:
     True
     """
     text = words[start].text
-    if text in _MONTHS:
-        return _month_first(words, start)
-    if text in _WEEKDAYS:
-        return _after_weekday(words, start)
-    if text in _PARTS:
-        return _part(words, start)
-    if text in _SEASONS or text in _AFTER_CHRIST:
-        return _season(words, start) if text in _SEASONS else _anno_domini(words, start)
+    if (read := _BEGINNINGS.get(text)) is not None:
+        return read(words, start)
     return _numeric(words, start) or _day_first(words, start) or _years(words, start)
 
 
@@ -177,11 +180,20 @@ def _year_at(words: Sequence[Word], start: int) -> tuple[int, int] | None:
         return (found[0], found[1] + 1) if found else None
     if start >= len(words) or not words[start].text.isdecimal() or len(words[start].text) > 4:
         return None
+    if (short := _short_year(words[start])) is not None:
+        return short, 1
     value = int(words[start].text)
     era = words[start + 1].text if start + 1 < len(words) else ""
     if era in _BEFORE_CHRIST or era in _AFTER_CHRIST:
         return (-value if era in _BEFORE_CHRIST else value), 2
     return (value, 1) if 1000 <= value < 2200 else None
+
+
+def _short_year(word: Word) -> int | None:
+    """Return the year of "'69", which is of the 20th century from 30 on."""
+    if len(word.text) != 2 or not word.gap.endswith("'") or word.gap[:-1] not in {"", " ", ", ", " ("}:
+        return None
+    return int(word.text) + (2000 if int(word.text) < 30 else 1900) if word.text.isdecimal() else None
 
 
 def _footnoted_year(words: Sequence[Word], start: int) -> tuple[int, int] | None:
@@ -214,6 +226,44 @@ def _part(words: Sequence[Word], start: int) -> Date | None:
     return date._replace(low=low, high=high, size=date.size + following - start, bare=False)
 
 
+_FAR = 10**7
+"""Days beyond all dates."""
+
+
+def _open(words: Sequence[Word], start: int) -> Date | None:
+    """Read 'before 1912', 'after March 2010': all the days on one side of a date."""
+    following = start + 1
+    early = words[start].text in _BEFORE
+    if words[start].text in {"prior", "earlier", "later"}:
+        if following >= len(words) or words[following].text not in {"to", "than"}:
+            return None
+        following += 1
+    while following < len(words) and words[following].text in {"the", "year", "about", "around", "circa", "c"}:
+        following += 1
+    date = read_date(words, following) if following < len(words) else None
+    if (
+        date is None
+        or words[following].gap != " "
+        or abs(date.low) == _FAR
+        or _is_of_event(words, following + date.size)
+    ):
+        return None
+    low, high = (-_FAR, date.low - 1) if early else (date.high + 1, _FAR)
+    return date._replace(low=low, high=high, precision="span", size=date.size + following - start, bare=False)
+
+
+def _is_of_event(words: Sequence[Word], place: int) -> bool:
+    """Whether a date only says of which event: 'after the 2017 season'."""
+    return place < len(words) and not words[place].gap.strip() and words[place].text in vocabulary("events")
+
+
+def _decade_in_words(words: Sequence[Word], start: int) -> Date | None:
+    """Read 'the sixties'; 'in his late sixties' is an age."""
+    if any(word.text in _OWNERS for word in words[max(0, start - 2) : start]):
+        return None
+    return _decade(1900 + _DECADES[words[start].text], size=1)
+
+
 def _season(words: Sequence[Word], start: int) -> Date | None:
     year = _year_at(words, start + 1)
     if year is None:
@@ -233,10 +283,24 @@ def _numeric(words: Sequence[Word], start: int) -> Date | None:
     while len(parts) < 3 and start + size < len(words) and words[start + size].gap in {"-", "/", "."}:
         parts.append(words[start + size].text)
         size += 1
-    if len(parts) < 3 or not all(part.isdecimal() and len(part) in {1, 2, 4} for part in parts):
+    if not all(part.isdecimal() and len(part) in {1, 2, 4} for part in parts):
+        return None
+    if len(parts) == 2 and not pointed:
+        return _numeric_month(parts)
+    if len(parts) < 3:
         return None
     year, month, day = _ordered(parts, day_first=pointed is not None)
     return _dated(month, (day, day), (year, 0), size) if 1 <= month <= 12 and 1 <= day <= 31 else None
+
+
+def _numeric_month(parts: Sequence[str]) -> Date | None:
+    """Read '03/2020', '2020-03'; '2001-03' may be years and is left to them."""
+    month, year = sorted(parts, key=len)
+    if len(year) != 4 or len(month) == 4 or not 1 <= int(month) <= 12 or not 1000 <= int(year) < 2200:
+        return None
+    if parts[0] == year and (len(month) == 1 or int(month) > int(year) % 100):
+        return None
+    return _dated(int(month), (1, 31), (int(year), 0), 2)
 
 
 def _ordered(parts: Sequence[str], *, day_first: bool) -> tuple[int, int, int]:
@@ -250,19 +314,28 @@ def _ordered(parts: Sequence[str], *, day_first: bool) -> tuple[int, int, int]:
 
 def _years(words: Sequence[Word], start: int) -> Date | None:
     """Read years, decades and centuries, with an era or without."""
+    plural = start + 1 < len(words) and words[start + 1].text == "s"
+    if not plural and (short := _short_year(words[start])) is not None:
+        return _year(short, short, size=1)
     single = read_single(words, start)
     if single is None or single.place != 1 or not 0 < single.low < 10000:
         return None
-    if single.form == "ordinal":
+    if single.form in {"ordinal", "roman"}:
         return _century(words, start + single.size, int(single.low), single.size)
-    ending = start + single.size
-    if ending < len(words) and words[ending].text == "s" and words[ending].gap in {"", "'"}:
-        return _decade(int(single.low))
-    number = read_number(words, start) or single
+    ending = words[start + single.size] if start + single.size < len(words) else None
+    if ending is not None and ending.text in _DECADES and 10 <= single.low <= 21:
+        return _decade(int(single.low) * 100 + _DECADES[ending.text], size=single.size + 1)
+    if ending is not None and ending.text == "s" and ending.gap in {"", "'"}:
+        return _decade(int(single.low), size=2)
+    return _in_era(words, start, read_number(words, start) or single)
+
+
+def _in_era(words: Sequence[Word], start: int, number: Number) -> Date | None:
+    """Read a number as a year or a span of years before or after Christ."""
     era = words[start + number.size].text if start + number.size < len(words) else ""
     low, high = int(number.low), int(min(number.high, 10000))
     if era in _BEFORE_CHRIST:
-        return _year(*sorted((-low, -high)), size=number.size + 1) if single.form in {"digits", "year"} else None
+        return _year(*sorted((-low, -high)), size=number.size + 1) if number.form in {"digits", "year"} else None
     if era in _AFTER_CHRIST:
         return _year(low, high, size=number.size + 1)
     return _year(low, high, size=number.size, bare=True) if number.form == "year" else None
@@ -273,16 +346,42 @@ def _year(first: int, last: int, *, size: int, bare: bool = False) -> Date:
     return Date(first * YEAR, last * YEAR + YEAR - 1, precision, size, bare=bare and last == first)
 
 
-def _decade(value: int) -> Date | None:
-    """Return '1990s', '90s' or '1800s' (a century)."""
+def _decade(value: int, *, size: int) -> Date | None:
+    """Return '1990s', '90s' or '1800s' (a century); the '2000s' are a decade."""
     if value % 10:
         return None
     if 20 <= value <= 90:
         value += 1900
     if not 1000 <= value < 2200:
         return None
-    years, precision = (100, "century") if value % 100 == 0 else (10, "decade")
-    return Date(value * YEAR, (value + years) * YEAR - 1, precision, 2)
+    if value % 100 == 0 and value < 2000:
+        return Date(value * YEAR, (value + 100) * YEAR - 1, "century", size)
+    return Date(value * YEAR, (value + 10) * YEAR - 1, "decade", size)
+
+
+def century_of(number: int, size: int) -> Date | None:
+    """Return a century after Christ by its number; both 1800 and 1900 belong to the 19th.
+
+    Examples
+    --------
+    >>> century_of(19, 1).low // YEAR, century_of(19, 1).high // YEAR
+    (1800, 1900)
+    """
+    if not 0 < number <= 21:
+        return None
+    return Date(100 * (number - 1) * YEAR, (100 * number + 1) * YEAR - 1, "century", size)
+
+
+def month_of(number: int, size: int) -> Date | None:
+    """Return a month without a year by its number.
+
+    Examples
+    --------
+    >>> from semece.judges.words import Word
+    >>> month_of(12, 1) == read_date([Word("december", "December", "")], 0)
+    True
+    """
+    return _dated(number, (1, 31), None, size) if 1 <= number <= 12 else None
 
 
 def _century(words: Sequence[Word], start: int, value: int, size: int) -> Date | None:
@@ -293,4 +392,20 @@ def _century(words: Sequence[Word], start: int, value: int, size: int) -> Date |
     size += 1 + (era in _BEFORE_CHRIST or era in _AFTER_CHRIST)
     if era in _BEFORE_CHRIST:
         return Date(-100 * value * YEAR, (-100 * (value - 1) + 1) * YEAR - 1, "century", size)
-    return Date(100 * (value - 1) * YEAR, (100 * value + 1) * YEAR - 1, "century", size)
+    return century_of(value, size)
+
+
+_BEGINNINGS: dict[str, Callable[[Sequence[Word], int], Date | None]] = {
+    word: read
+    for beginnings, read in (
+        (_MONTHS, _month_first),
+        (_WEEKDAYS, _after_weekday),
+        (_PARTS, _part),
+        (_BEFORE | _AFTER, _open),
+        (_DECADES, _decade_in_words),
+        (_SEASONS, _season),
+        (_AFTER_CHRIST, _anno_domini),
+    )
+    for word in beginnings
+}
+"""Words that begin a date, with what reads it."""

@@ -25,13 +25,14 @@ from semece.judges.phrases import (
 )
 from semece.judges.quantities import Quantity
 from semece.judges.reading import Reading, reading_of
-from semece.judges.values import fits, is_year, same_quantity, within
-from semece.judges.words import vocabulary
+from semece.judges.values import answers_quantity, fits, is_year, measures
+from semece.judges.words import verb, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from semece.judges.reading import Item
+    from semece.judges.units import Unit
 
 Value = TypeVar("Value", Date, Quantity)
 
@@ -103,6 +104,8 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
         return lines
     if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
         return []
+    if _has_subject(answer.items):
+        return []
     parts: list[list[Item]] = [[]]
     for item in answer.items:
         if item.text in {"and", "or"} or "," in item.gap or "&" in item.gap:
@@ -113,6 +116,14 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
     shared = parts[-1][-1:] if len(parts[-1]) == 2 else []
     found = [reading_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
     return found if len(found) > 1 else []
+
+
+def _has_subject(items: Sequence[Item]) -> bool:
+    """Whether a string begins with a pronoun and its verb: 'It began in 1939 and ended in 1945'."""
+    return len(items) > 1 and items[0].text in _SUBJECTS and items[1].gap == " " and items[1].form.islower()
+
+
+_SUBJECTS = frozenset({"it", "he", "she", "they", "we"})
 
 
 def _lines(answer: Reading) -> list[Reading]:
@@ -205,28 +216,42 @@ def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
 
     Asked for a numeral, a Roman one must be answered by a Roman one.
     """
-    given = _first_values(answer, question, Quantity)
+    given = _first_values(answer, question, Quantity, wanted.unit)
     if not given:
         held = [(item, item.value) for item in answer.content if isinstance(item.value, Quantity)]
         given = [value for item, value in held if not _turned_down(answer, item, item, question)]
     if wanted.number.form == "roman" and "numeral" in question.keys:
         given = [quantity for quantity in given if quantity.number.form == "roman"]
     in_unit = [quantity for quantity in given if wanted.unit and quantity.unit == wanted.unit] or given
-    if any(same_quantity(quantity, wanted) or within(quantity, wanted) for quantity in in_unit):
+    if any(answers_quantity(quantity, wanted) for quantity in in_unit):
         return True
     return any(is_year(wanted, date) for date in answer.dates)
 
 
-def _first_values(answer: Reading, question: Reading, kind: type[Value]) -> list[Value]:
-    """List the values of a kind in the first sentence that gives one which is not in the question."""
+def _first_values(answer: Reading, question: Reading, kind: type[Value], unit: Unit | None = None) -> list[Value]:
+    """List the values of a kind in the first sentence that gives one which is not in the question.
+
+    Where a unit is wanted, only quantities count that measure the same, or have none.
+    """
     asked = {item.key for item in question.items}
     given = [
         (item.sentence, item.value)
         for item in answer.content
         if item.key not in asked and not _turned_down(answer, item, item, question)
     ]
-    values = [(sentence, value) for sentence, value in given if isinstance(value, kind)]
-    return [value for sentence, value in values if sentence == values[0][0]]
+    values = [(sentence, value) for sentence, value in given if isinstance(value, kind) and measures(value, unit)]
+    chosen = _telling(answer, sorted({sentence for sentence, _ in values}), question)
+    return [value for sentence, value in values if sentence in chosen]
+
+
+def _telling(answer: Reading, sentences: Sequence[int], question: Reading) -> Sequence[int]:
+    """Pick the first sentence, and if it shares no word that is asked with, names apart, the first that does."""
+    if len(sentences) < 2:
+        return sentences
+    asked = {verb(item.key) for item in question.content if not item.named}
+    shared = {item.sentence for item in answer.content if verb(item.key) in asked}
+    first = sentences[0]
+    return [first] if first in shared else [first, *[number for number in sentences if number in shared][:1]]
 
 
 def _short(

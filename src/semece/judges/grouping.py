@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
+from semece.judges.asked import read_answer
 from semece.judges.clauses import BRIEF, denied
 from semece.judges.dates import YEAR, Date
 from semece.judges.phrases import (
@@ -20,7 +21,7 @@ from semece.judges.phrases import (
 )
 from semece.judges.prepared import prepare
 from semece.judges.quantities import Quantity
-from semece.judges.reading import read
+from semece.judges.reading import affirming, read
 from semece.judges.values import is_year, same_date, same_quantity
 from semece.judges.words import vocabulary
 
@@ -66,7 +67,7 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     asks = frozenset(item.key for item in asked.items) & {"year", "numeral", "when", "many", "or", *PERSON}
     asks |= {"work"} if asks_work(asked) else set()
     texts = sorted(set(answers))
-    forms = [prepare(text, asked) for text in texts]
+    forms = [prepare(affirming(read_answer(text, question)), asked) for text in texts]
     links = _links(forms, asks)
     groups = _Groups(forms, links, asks)
     for pair in (pair for pair in links if links[pair] > DETAILED):
@@ -296,6 +297,9 @@ def _told(form: Form, asks: frozenset[str]) -> tuple[Quantity | Date, ...]:
     """List the values that tell strings apart: asked for a person or a place, dates and numbers in sentences do not."""
     if form.prose and asks & {*PERSON, "where"}:
         return ()
+    kind = Date if asks & {"when", "year"} else Quantity if "many" in asks else None
+    if kind is not None and form.prose and any(isinstance(value, kind) for value in form.values):
+        return tuple(value for value in form.values if isinstance(value, kind))
     return tuple(value for value in form.values if not (asks & PERSON and isinstance(value, Date)))
 
 

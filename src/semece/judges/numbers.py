@@ -25,11 +25,12 @@ class Number(NamedTuple):
     place : float
         The value of the last place written: 0.1 for 2.4, 1 for 25, 1e8 for '2.4 billion', 0 for fractions.
     form : str
-        How it was written: ``digits``, ``word``, ``ordinal``, ``roman``, or ``year`` (four bare digits, 1000 to 2199).
+        How it was written: ``digits``, ``word``, ``ordinal``, ``roman``, ``year`` (four bare digits, 1000 to 2199),
+        ``sum`` ('6 feet 2 inches'), or the sign of a bound, ``>``, ``>=``, ``<``, ``<=``.
     size : int
         How many words it took.
     scale : float
-        The value of its scale word, 1e9 for '2.4 billion'; 1 without.
+        The value of its scale word or power of ten, 1e9 for '2.4 billion' and '2.4 x 10^9'; 1 without.
     """
 
     low: float
@@ -57,9 +58,14 @@ _SCALES = {
     "mn": 1e6, "bn": 1e9, "lakh": 1e5, "crore": 1e7, "dozen": 12.0,
 }  # fmt: skip
 _SCALE_ORDINALS = {"hundredth": 100.0, "thousandth": 1e3, "millionth": 1e6}
+_SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "b": 1e9}
+_SIGNS = frozenset({"minus", "negative"})
 _TIMES = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
 _PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2, "eighth": 0.125, "tenth": 0.1}
 _PLURAL_PARTS = {"halves": 0.5} | {f"{word}s": value for word, value in _PARTS.items()}
+_CONTINUING = frozenset({*_SCALES, *_PARTS, *_PLURAL_PARTS, "and", "a", "an", "of"})
+"""Words apart from a number that can go on with it."""
+
 _ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _ROMAN = re.compile(r"^(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,4})$")
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
@@ -75,7 +81,7 @@ def is_number_word(text: str) -> bool:
     >>> is_number_word("seven"), is_number_word("7"), is_number_word("paris")
     (True, True, False)
     """
-    if text.lstrip(".")[:1].isdecimal() or text in {"half", "quarter"}:
+    if text.lstrip(".")[:1].isdecimal() or text in {"half", "quarter"} or text in _SIGNS:
         return True
     tables: tuple[dict[str, int] | dict[str, float], ...] = (_UNITS, _ORDINALS, _SCALES, _SCALE_ORDINALS, _TIMES)
     return any(text in table for table in tables) or _ROMAN.match(text) is not None
@@ -145,9 +151,30 @@ def read_single(words: Sequence[Word], start: int) -> Number | None:
         return _digits(words, start)
     if text in _TIMES:
         return Number(_TIMES[text], _TIMES[text], 1.0, "word", 1)
-    if text in {"half", "quarter"}:
+    if text in _SIGNS:
+        return _negative(words, start)
+    if text in {"half", "quarter"} or (text in _PARTS and _is_part(words, start)):
         return _scaled(words, start, Number(_PARTS[text], _PARTS[text], 0.0, "word", 1))
     return _spelled(words, start) or _roman(words, start)
+
+
+def _negative(words: Sequence[Word], start: int) -> Number | None:
+    """Read 'minus five', 'negative 40'; after a number, 'minus' subtracts."""
+    joined = start + 1 < len(words) and words[start + 1].gap in {" ", "-"}
+    if not joined or (start and words[start].gap.strip() == "" and is_number_word(words[start - 1].text)):
+        return None
+    number = read_single(words, start + 1)
+    if number is None or number.form in {"ordinal", "roman"} or number.low < 0:
+        return None
+    return number._replace(low=-number.low, high=-number.high, size=number.size + 1)
+
+
+def _is_part(words: Sequence[Word], start: int) -> bool:
+    """Whether an ordinal is a fraction: 'a third', 'a fifth of it'; 'the third' and 'a third time' are none."""
+    if start == 0 or words[start - 1].text != "a":
+        return False
+    following = words[start + 1] if start + 1 < len(words) else None
+    return following is None or following.text == "of" or following.gap.strip() not in {"", "-"}
 
 
 def _digits(words: Sequence[Word], start: int) -> Number:
@@ -164,7 +191,8 @@ def _digits(words: Sequence[Word], start: int) -> Number:
     if following is not None and following.gap == " " and place == 1 and (part := _slashed(words, start + 1)):
         return _scaled(words, start, Number(value + part, value + part, 0.0, "digits", 3))
     year = len(word.text) == 4 and word.text.isdecimal() and 1000 <= value < 2200
-    return _scaled(words, start, Number(value, value, place, "year" if year else "digits", 1))
+    scale = place if _LITERAL.match(word.text) and abs(value) >= 1e3 else 1.0
+    return _scaled(words, start, Number(value, value, place, "year" if year else "digits", 1, scale))
 
 
 def _slashed(words: Sequence[Word], start: int) -> float:
@@ -178,19 +206,61 @@ def _slashed(words: Sequence[Word], start: int) -> float:
 
 
 def _scaled(words: Sequence[Word], start: int, number: Number) -> Number:
-    """Apply what follows a number: 'million', 'and a half', 'thirds'."""
-    value, place, form, size, scale = number.low, number.place, number.form, number.size, 1.0
-    while start + size < len(words) and words[start + size].gap.strip() in {"", "-"}:
-        factor = _SCALES.get(words[start + size].text)
-        if factor is None:
-            break
+    """Apply what follows a number: 'million', 'M', 'and a half', 'thirds', 'a dozen' after 'half'."""
+    here = start + number.size
+    if here >= len(words) or (words[here].gap == " " and words[here].text not in _CONTINUING):
+        return number
+    number = _times_scales(words, start, number)
+    here = start + number.size
+    following = [word.text for word in words[here : here + 4]]
+    if number.place == 0 and following and number.low < 1 and _following_scale(words, here):
+        return _times_scales(words, start, number._replace(size=number.size + 1 + (following[0] == "of")))
+    if part := and_part(following):
+        value = number.low + part[0] * number.scale
+        return _times_scales(
+            words, start, number._replace(low=value, high=value, place=0.0, size=number.size + part[1])
+        )
+    if following and (share := (_PARTS if number.low == 1 else _PLURAL_PARTS).get(following[0])):
+        value = number.low * share
+        return number._replace(low=value, high=value, place=0.0, size=number.size + 1)
+    return number
+
+
+def _times_scales(words: Sequence[Word], start: int, number: Number) -> Number:
+    """Apply the scale words that follow, and a letter for one that sticks to the digits."""
+    value, place, form, size, scale = number.low, number.place, number.form, number.size, number.scale
+    while start + size < len(words) and (factor := _scale(words[start + size])):
         value, place, scale, form, size = value * factor, place * factor, scale * factor, "digits", size + 1
-    following = [word.text for word in words[start + size : start + size + 3]]
-    if following == ["and", "a", "half"]:
-        value, place, size = value + 0.5 * scale, 0.0, size + 3
-    elif following and (part := (_PARTS if value == 1 else _PLURAL_PARTS).get(following[0])):
-        value, place, size = value * part, 0.0, size + 1
     return Number(value, value, place, form, size, scale)
+
+
+def _scale(word: Word) -> float:
+    if word.gap == "" and word.form in _SUFFIXES:
+        return _SUFFIXES[word.form]
+    return _SCALES.get(word.text, 0.0) if word.gap.strip() in {"", "-"} else 0.0
+
+
+def _following_scale(words: Sequence[Word], here: int) -> bool:
+    """Whether 'a' or 'of a' and a scale word follow: 'half a dozen', 'a quarter of a million'."""
+    here += words[here].text == "of"
+    return here + 1 < len(words) and words[here].text in {"a", "an"} and words[here + 1].text in _SCALES
+
+
+def and_part(following: Sequence[str]) -> tuple[float, int] | None:
+    """Read 'and a half', 'and three quarters' after a number: the part and how many words it takes.
+
+    Examples
+    --------
+    >>> and_part(["and", "a", "half"]), and_part(["and", "a", "dog"])
+    ((0.5, 3), None)
+    """
+    if len(following) < 3 or following[0] != "and":
+        return None
+    if following[1] in {"a", "one"} and following[2] in {"half", "quarter", "third"}:
+        return _PARTS[following[2]], 3
+    if following[1] in {"two", "three", "2", "3"} and following[2] in {"thirds", "quarters"}:
+        return (3 if following[1] in {"three", "3"} else 2) * _PLURAL_PARTS[following[2]], 3
+    return None
 
 
 def _literal(text: str) -> tuple[float, float]:
@@ -204,6 +274,8 @@ def _literal(text: str) -> tuple[float, float]:
         small = len(base) < 5 and len(exponent) < 4 and abs(int(exponent)) < 60 and int(base) > 0
         return (float(int(base)) ** int(exponent) if small else 0.0), 1.0
     plain = text.replace(",", "").replace(" ", "")
+    if plain.count(".") > 1:
+        plain = plain.replace(".", "")
     return float(plain), 10.0 ** -min(300, len(plain.partition(".")[2]))
 
 
@@ -218,6 +290,9 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
         if text == "and" and (current >= 100 or (total and not current)) and _continues(words, start + size + 1):
             size += 1
             continue
+        if text in {"oh", "o"} and 10 <= current < 100 and (unit := _unit_digit(words, start + size + 1)):
+            current, size = current * 100 + unit, size + 2
+            continue
         added = _add(total, current, text)
         if added is None:
             break
@@ -226,7 +301,26 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
             return Number(total + current, total + current, 1.0, "ordinal", size)
     if size == 0:
         return None
-    return _scaled(words, start, Number(total + current, total + current, 1.0, "word", size))
+    value, place, size = _pointed(words, start, total + current, size)
+    return _scaled(words, start, Number(value, value, place, "word", size))
+
+
+def _unit_digit(words: Sequence[Word], place: int) -> int:
+    """Return the value of a word from 'one' to 'nine', 0 for another."""
+    value = _UNITS.get(words[place].text, 0) if place < len(words) else 0
+    return value if value < 10 else 0
+
+
+def _pointed(words: Sequence[Word], start: int, value: float, size: int) -> tuple[float, float, int]:
+    """Read the decimals of a number in words: 'point one four'."""
+    if start + size >= len(words) or words[start + size].text != "point":
+        return value, 1.0, size
+    digits = ""
+    while (word := words[start + size + 1 + len(digits) :][:1]) and _UNITS.get(word[0].text, 10) < 10:
+        digits += str(_UNITS[word[0].text])
+    if not digits:
+        return value, 1.0, size
+    return float(f"{value:.0f}.{digits}"), 10.0 ** -len(digits), size + 1 + len(digits)
 
 
 def _add(total: float, current: float, text: str) -> tuple[float, float] | None:

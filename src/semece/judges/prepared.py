@@ -9,13 +9,13 @@ from semece.judges.clauses import says_yes
 from semece.judges.dates import Date
 from semece.judges.names import sound
 from semece.judges.phrases import core, is_sentence, list_parts, whole
-from semece.judges.reading import Item, Reading, affirming, read
 from semece.judges.words import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from semece.judges.quantities import Quantity
+    from semece.judges.reading import Item, Reading
 
 PHRASE = 8
 """A string with more informing words than this is no phrase."""
@@ -63,9 +63,8 @@ class Form:
     yes: bool | None
 
 
-def prepare(text: str, question: Reading) -> Form:
-    """Read a string as an answer to a question."""
-    reading = affirming(read(text))
+def prepare(reading: Reading, question: Reading) -> Form:
+    """Prepare what is read in a string as an answer to a question."""
     informing = core(reading, question)
     aside = tuple(item for item in reading.content if item.aside)
     informs = not reading.keys <= question.keys or any(item.text == "or" for item in question.items)

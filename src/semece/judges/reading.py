@@ -7,12 +7,15 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple
 
+from semece.judges.bounds import bound_words
 from semece.judges.clauses import affirmed, negates, opening
+from semece.judges.clock import CLOCK_WORDS
 from semece.judges.dates import DATE_WORDS, Date, read_date
 from semece.judges.numbers import is_number_word
-from semece.judges.quantities import Quantity, read_quantity
+from semece.judges.prices import PRICE_WORDS
+from semece.judges.quantities import NUMBERING, Quantity, read_quantity
 from semece.judges.text import LETTERED, normalise
-from semece.judges.units import CURRENCIES
+from semece.judges.units import ARTICLED, CODES
 from semece.judges.words import Word, stem, vocabulary, words_of
 
 if TYPE_CHECKING:
@@ -175,8 +178,7 @@ def _item_at(words: Sequence[Word], place: int) -> tuple[str, int, Quantity | Da
 
     A quantity with a unit comes before a date, a date before a bare number.
     """
-    text = words[place].text
-    if is_number_word(text) or text in DATE_WORDS or text in CURRENCIES or text == "us":
+    if _may_begin_value(words[place]):
         quantity = read_quantity(words, place)
         date = read_date(words, place) if quantity is None or quantity[0].unit is None else None
         if date is not None:
@@ -184,6 +186,16 @@ def _item_at(words: Sequence[Word], place: int) -> tuple[str, int, Quantity | Da
         if quantity is not None:
             return quantity[0].key, quantity[1], quantity[0]
     return (*_word_key(words, place), None)
+
+
+def _may_begin_value(word: Word) -> bool:
+    return word.text in _value_words() or is_number_word(word.text) or word.form in CODES
+
+
+@lru_cache(maxsize=1)
+def _value_words() -> frozenset[str]:
+    """Collect the words with which a value can begin, other than numbers and codes of currencies."""
+    return DATE_WORDS | ARTICLED | CLOCK_WORDS | NUMBERING | PRICE_WORDS | bound_words()
 
 
 def _word_key(words: Sequence[Word], place: int) -> tuple[str, int]:

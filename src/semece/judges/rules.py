@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from semece.judges.asked import read_answer
 from semece.judges.grading import answers as meets
 from semece.judges.grouping import group
 from semece.judges.reading import affirming, read
@@ -83,5 +84,7 @@ class RulesJudge:
             return "correct"
         if is_non_answer(answer):
             return "not_attempted"
-        references = [reading for reference in question.references if (reading := read(reference)).items]
-        return "correct" if meets(affirming(read(answer)), references, read(question.text)) else "incorrect"
+        readings = [read_answer(reference, question.text) for reference in question.references]
+        references = [reading for reading in readings if reading.items]
+        met = meets(affirming(read_answer(answer, question.text)), references, read(question.text))
+        return "correct" if met else "incorrect"

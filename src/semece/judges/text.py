@@ -29,6 +29,7 @@ _VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
 _MINUS = re.compile(r"(?<![^\s(\[^])[-−–](?=\.?\d)")
 _THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,])")
 _ABBREVIATED = re.compile(r"(?<![^\W\d_])([^\W\d_])\.(?!\d)|(?<![^\W\d_])([^\W\d_]{2})\.(?=[^\W\d_])")
+_AUSTRALIAN = re.compile(r"\ba\$(?=\d)")
 _INNER = re.compile(r"(?<=\d)[./:*](?=\d)|(?<![\w.])\.(?=\d)")
 _ALONE = re.compile(r"[%°$€£¥₹₽₩₿¢]")
 _KEPT = {".": "\ue000", "/": "\ue001", ":": "\ue002", "*": "\ue003", "-": "\ue004", "−": "\ue004", "–": "\ue004"}
@@ -87,7 +88,7 @@ def normalise(text: str) -> str:
     >>> normalise("  The Eiffel-Tower! "), normalise("1,250.5 %"), normalise("C++")
     ('eiffel tower', '1250.5 %', 'c++')
     """
-    plain = _compatible(text)
+    plain = _AUSTRALIAN.sub("au$", _compatible(text))
     plain = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), plain)
     plain = _MINUS.sub(lambda mark: _KEPT[mark[0]], plain)
     plain = _INNER.sub(lambda mark: _KEPT[mark[0]], plain)

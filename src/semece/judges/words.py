@@ -74,6 +74,7 @@ _LATIN_LETTERS = _LETTERS | _TRANSLITERATION
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _EXPONENT = re.compile("(?<=[0-9])[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _UNIT_POWER = re.compile("(?<=[a-z])[²³]")
+_SYMBOL = re.compile(r"(?<=\d)(\s?)(?:([kKMGm]?)[ΩΩ]|[µμ](?=[A-Za-z])|º(?=\s?[CF]\b))")
 _FOOTNOTE = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
 _MOJIBAKE = re.compile("[ÂÃâ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
@@ -95,10 +96,18 @@ def fold(text: str) -> str:
         return text
     if _MOJIBAKE.search(text):
         text = _reread(text)
+    text = _SYMBOL.sub(_spelled_symbol, text)
     text = _EXPONENT.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), _VULGAR.sub(" ", text))
     text = _FOOTNOTE.sub(" ", _UNIT_POWER.sub(lambda power: power[0].translate(_SUPERSCRIPTS), text))
     plain = unicodedata.normalize("NFKD", text.translate(_LATIN_LETTERS))
     return "".join(c for c in plain if not unicodedata.combining(c)).translate(_LATIN_LETTERS)
+
+
+def _spelled_symbol(symbol: re.Match[str]) -> str:
+    """Write the symbols of units that are Greek letters after a number in Latin ones: '5 kohm', '5 microm'."""
+    if symbol[0][-1] == "º":
+        return f"{symbol[1]}°"
+    return f"{symbol[1]}micro" if symbol[0][-1] in "µμ" else f"{symbol[1]}{symbol[2]}ohm"
 
 
 def _reread(text: str) -> str:
@@ -130,9 +139,10 @@ class Word(NamedTuple):
 
 _TOKEN = re.compile(
     r"""(?P<power>\d+(?:\.\d+)?\s?[x*]\s?10\s?\^\s?-?\d+|\d+(?:\.\d+)?[eE][+-]?\d+(?!\w)|\d+\^-?\d+)
-    |(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d{1,3}(?:\ \d{3})+(?!\d)|\d+(?:\.\d+)?|(?<!\w)\.\d+)
+    |(?P<number>\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?![\d.])|\d{1,3}(?:\ \d{3})+(?!\d)
+        |\d+(?:\.\d+)?|(?<!\w)\.\d+)
     |(?P<word>[^\W\d_][^\W_]*(?:'[^\W\d_]+)*[+\#]*)
-    |(?P<mark>[%°$€£¥₹])""",
+    |(?P<mark>[%°$€£¥₹₽₩₺₪₿฿₱¢]|(?<=\d)\+(?!\s*\d))""",
     re.VERBOSE,
 )
 _FEET = re.compile(r"(\d)'\s?(\d{1,2})(?:\"|'')")
