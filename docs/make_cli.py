@@ -1,6 +1,7 @@
 """Write docs/cli.md from the commands themselves: ``python docs/make_cli.py``."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,16 @@ def section(name: str, command: Any) -> str:
     return "\n".join(lines)
 
 
+def sections(commands: dict[str, Any], before: str = "") -> Iterator[str]:
+    """Write commands, and those of groups under the group's name."""
+    for name, command in commands.items():
+        inner = getattr(command, "commands", None)
+        yield from sections(inner, f"{before}{name} ") if inner else [section(f"{before}{name}", command)]
+
+
 def text() -> str:
     """Write the whole page."""
-    commands = get_command(app).commands
-    return "\n".join([HEAD, *(section(name, command) for name, command in commands.items())])
+    return "\n".join([HEAD, *sections(get_command(app).commands)])
 
 
 if __name__ == "__main__":

@@ -107,6 +107,7 @@ MAY_IMPORT = {
     },
     "standings": {"run", *CORE},
     "exporting": {"run"},
+    "audit": {"run", "exporting", *CORE},
     "doctor": {"batch", "run", "store"},
     "evaluation": {"run", "work", "settings", "store", "models", "datasets"},
     "renderers": set(),

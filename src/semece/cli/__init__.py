@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from semece.cli import catalogue, checking, comparing, judging, paper, reading, research, running, studying
+from semece.cli import auditing, catalogue, checking, comparing, judging, paper, reading, research, running, studying
 
 app = typer.Typer(
     name="semece",
@@ -24,6 +24,7 @@ app = typer.Typer(
 for module in (running, studying, reading, paper, comparing, checking, judging, research, catalogue):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
+app.add_typer(auditing.app, name="audit")
 
 
 def _version(wanted: bool) -> None:

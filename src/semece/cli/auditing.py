@@ -1,0 +1,162 @@
+"""Commands with which people audit a judge: ``audit export`` and ``audit score``."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+
+import typer
+
+from semece.cli.judging import AsJson, aligned, clipped
+from semece.cli.reading import Judge, OneRun, open_runs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+
+    from semece.audit import Exported, Scored
+
+app = typer.Typer(
+    help="Let people judge some of a run's answers, and correct its numbers by what they say.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+By = Literal["verdict", "confidence", "both", "none"]
+
+
+@app.command("export")
+def export(  # noqa: PLR0917 - one parameter per option
+    run: OneRun,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="NAME.csv or NAME.xlsx gives NAME-1, NAME-2, one for each person.")
+    ] = Path("audit.csv"),
+    size: Annotated[int, typer.Option("--size", min=1, help="Answers to draw in all.")] = 200,
+    by: Annotated[
+        By,
+        typer.Option("--by", help="Draw within strata: of the judge's verdict, the confidence, both or none."),
+    ] = "verdict",
+    annotators: Annotated[int, typer.Option("--annotators", min=1, help="How many people: a sheet for each.")] = 2,
+    overlap: Annotated[int, typer.Option("--overlap", min=0, help="How many answers are on every sheet.")] = 50,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed and run give the same sheets.")] = 0,
+    judge: Judge = None,
+) -> None:
+    """Write sheets on which people judge a random sample of the deployed answers.
+
+    A sheet shows question, references and answer. It hides model, judge, verdict, confidence and order. A sheet that is
+    there already is never overwritten.
+
+    Example: [bold]semece audit export RUN.db -o audit.xlsx[/bold]
+    """
+    from semece.audit import export_sheets
+
+    with ExitStack() as stack:
+        opened = open_runs(stack, [run], judge)[0]
+        found = export_sheets(opened, output, size=size, by=by, annotators=annotators, overlap=overlap, seed=seed)
+    for line in export_lines(found, run, judge):
+        typer.echo(line)
+
+
+def export_lines(found: Exported, run: Path, judge: str | None) -> Iterator[str]:
+    """Say what was written and what to do with it."""
+    for path, rows in zip(found.paths, found.rows, strict=True):
+        yield f"{path}  {rows:,} rows"
+    plan = found.plan
+    strata = "" if len(plan.sizes) == 1 else f" in {len(plan.sizes)} strata"
+    shared = f", {found.shared:,} of them on every sheet" if len(found.paths) > 1 else ""
+    yield f"{sum(plan.drawn):,} of {sum(plan.sizes):,} answers were drawn{strata}{shared}."
+    if found.blank:
+        yield f"{found.blank:,} deployed answers are empty: they count as not correct and are on no sheet."
+    words = ["semece", "audit", "score", str(run), *map(str, found.paths), *(["--judge", judge] if judge else [])]
+    yield "Give each person a sheet, to fill the column 'verdict' with correct, incorrect or not_attempted. Then:"
+    yield shlex.join(words)
+
+
+@app.command("score")
+def score(  # noqa: PLR0917 - one parameter per option
+    run: OneRun,
+    sheets: Annotated[list[Path], typer.Argument(help="The sheets with verdicts, one for each person.")],
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--output", "-o", help="Write people's verdicts as labelled answers, for semece judge-eval."),
+    ] = None,
+    listed: Annotated[
+        int, typer.Option("--list", min=0, help="List so many answers on which judge and people differ.")
+    ] = 0,
+    judge: Judge = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say how far people agree, how good the judge is, and what accuracy and ECEs are without its errors.
+
+    The corrected numbers are the judge's over all questions, moved by the differences found on the sheets; their
+    intervals hold both what other questions and what other sheets could have shown.
+
+    Example: [bold]semece audit score RUN.db audit-1.csv audit-2.csv[/bold]
+    """
+    from semece.audit import labelled_rows, read_sheet, score_sheets
+    from semece.exporting import write
+
+    with ExitStack() as stack:
+        opened = open_runs(stack, [run], judge)[0]
+        found = score_sheets(opened, [read_sheet(path) for path in sheets])
+    if output is not None:
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(found))
+        write("".join(lines).encode("utf-8", "backslashreplace"), output)
+    if as_json:
+        typer.echo(json.dumps(as_data(found), ensure_ascii=False, allow_nan=False))
+        return
+    for line in score_lines(found, listed):
+        typer.echo(line)
+
+
+def as_data(found: Scored) -> dict[str, Any]:
+    """Give everything as plain data."""
+    return {
+        "run": found.run,
+        "judge": found.judge,
+        "counts": found.counts,
+        "numbers": found.numbers.to_dicts(),
+        "quality": found.quality.to_dicts()[0],
+        "annotators": found.annotators.to_dicts(),
+        "disagreements": found.disagreements,
+        "notes": list(found.notes),
+    }
+
+
+def numbers_text(table: pl.DataFrame) -> pl.DataFrame:
+    """Make the table of numbers one for reading."""
+    import polars as pl
+
+    from semece.renderers import label
+
+    named = table.with_columns(pl.col("quantity").map_elements(label, return_dtype=pl.String))
+    return named.drop("judge_debiased").rename({"corrected_debiased": "debiased"})
+
+
+def score_lines(found: Scored, listed: int) -> Iterator[str]:
+    """Lay out what the sheets say."""
+    counts = found.counts
+    yield (
+        f"{found.run}: {counts['judged']:,} of {counts['drawn']:,} drawn answers judged; "
+        f"{counts['questions']:,} questions enter the numbers"
+    )
+    if found.annotators.height:
+        yield "\nPeople against each other\n"
+        yield aligned(found.annotators)
+    yield f"\nThe judge ({found.judge}) against people, over all answers\n"
+    yield aligned(found.quality)
+    yield "\nNumbers by the judge, and corrected; the last with less bias upwards\n"
+    yield aligned(numbers_text(found.numbers))
+    yield "\nBrackets are 95 % intervals."
+    for note in found.notes:
+        yield f"Note: {note}."
+    for row in found.disagreements[:listed]:
+        people = ", ".join(f"{name} {word}" for name, word in row["people"].items())
+        yield (
+            f"{row['question_id']}: {clipped(row['answer'])!r} (references: {clipped(' | '.join(row['references']))}); "
+            f"judge {row['judge']}, {people}"
+        )
