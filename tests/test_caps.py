@@ -241,6 +241,13 @@ def test_a_budget_in_dollars_needs_the_price_of_what_was_asked_before(store):
         spent(store)
 
 
+def test_a_judge_of_unknown_price_is_refused_under_a_budget_before_anything_is_bought(tmp_path):
+    asked = Settings("fake/?pmf=1", "starter", n=2, judge="openai-api/local/judge", max_cost=1.0)
+    with pytest.raises(SemeceError, match="the price of openai-api/local/judge is not known"):
+        asyncio.run(execute(asked, tmp_path / "a.db"))
+    assert not (tmp_path / "a.db").exists()
+
+
 def run_capped(path, model, **caps):
     settings = Settings(
         model.name, "starter", n=20, max_tokens=10, prices={model.name: ANSWERS}, patience=QUICK, **caps

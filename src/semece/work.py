@@ -117,12 +117,14 @@ async def execute(
         raise SemeceError(f"no question of {data.name} is selected")
     if "given" in settings.judges():
         raise SemeceError("the judge 'given' reads labels that came with samples: 'semece score'; a run needs another")
-    price_of(settings, settings.model)
+    asked = [settings.model, *models_of(judges)]
+    for spelling in asked:
+        price_of(settings, spelling)
     questions = [question for _, question in chosen]
     view = _view(settings, [question.id for question in questions])
     async with aclosing(Connections(settings, questions)) as connections:
         if not isinstance(path, Store) and not Path(path).exists():  # noqa: ASYNC240 - before anything runs
-            for spelling in [settings.model] * (model is None) + models_of(judges):
+            for spelling in asked if model is None else models_of(judges):
                 connections.open(spelling)  # one that cannot be used leaves no file
         with _opened(path) as store:
             check_identity(store, settings.identity(data))
