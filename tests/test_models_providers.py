@@ -60,6 +60,21 @@ def ask(spelling, server, *requests, timeout=20.0, base_url=None):
     return asyncio.run(go())
 
 
+@pytest.mark.parametrize("counts", [(-1_000_000, -5), (10**30, 3)])
+def test_numbers_of_tokens_that_cannot_be_are_not_known_and_that_is_said_once(spelling, counts):
+    from pydantic_ai.messages import ModelResponse, TextPart
+    from pydantic_ai.usage import RequestUsage
+
+    model = open_provider(spelling, base_url="http://127.0.0.1:9")
+    usage = RequestUsage(input_tokens=counts[0], output_tokens=counts[1])
+    response = ModelResponse(parts=[TextPart("Paris")], usage=usage)
+    calls = [model.call(response, "{}") for _ in range(2)]
+    assert [call.usage for call in calls] == [None, None]
+    said = f"{spelling} gives numbers of tokens that cannot be: what its calls take is not known"
+    assert [call.events for call in calls] == [(said,), ()]
+    asyncio.run(model.aclose())
+
+
 def test_a_call_gives_text_usage_and_the_body_as_it_came(spelling):
     with server_of(spelling, references={"Capital of France?": "Paris"}, pmf=(1.0,)) as server:
         model, [call] = ask(spelling, server)
