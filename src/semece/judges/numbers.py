@@ -55,7 +55,7 @@ _ORDINALS: dict[str, int] = {
 }  # fmt: skip
 _SCALES = {
     "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15,
-    "mn": 1e6, "bn": 1e9, "lakh": 1e5, "crore": 1e7, "dozen": 12.0,
+    "mn": 1e6, "bn": 1e9, "tn": 1e12, "trn": 1e12, "lakh": 1e5, "crore": 1e7, "dozen": 12.0,
 }  # fmt: skip
 _SCALE_ORDINALS = {"hundredth": 100.0, "thousandth": 1e3, "millionth": 1e6}
 _SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "b": 1e9}
@@ -302,7 +302,8 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
     if size == 0:
         return None
     value, place, size = _pointed(words, start, total + current, size)
-    return _scaled(words, start, Number(value, value, place, "word", size))
+    scale = _SCALES.get(words[start + size - 1].text, 1.0)
+    return _scaled(words, start, Number(value, value, place, "word", size, scale))
 
 
 def _unit_digit(words: Sequence[Word], place: int) -> int:

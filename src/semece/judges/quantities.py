@@ -271,7 +271,8 @@ def _glued(words: Sequence[Word], start: int, quantity: Quantity) -> tuple[Quant
 def _compound(words: Sequence[Word], start: int, quantity: Quantity, size: int) -> tuple[Quantity, int]:
     """Add a smaller unit of the same dimension that follows: '2 hours 30 minutes', '6 feet and 2 inches'."""
     joint = start + size + (start + size < len(words) and words[start + size].text == "and")
-    number = read_number(words, joint) if joint < len(words) else None
+    near = joint < len(words) and words[joint].gap.strip() in {"", ",", "-"}
+    number = read_number(words, joint) if near else None
     unit = _smaller(words, joint + number.size, quantity) if number else None
     if number is None or unit is None or quantity.unit is None:
         return quantity, size
@@ -284,7 +285,9 @@ def _compound(words: Sequence[Word], start: int, quantity: Quantity, size: int) 
 
 
 def _smaller(words: Sequence[Word], place: int, quantity: Quantity) -> tuple[Unit, int] | None:
-    """Read a unit of the dimension of a quantity; after feet 'in' are inches."""
+    """Read a unit of the dimension of a quantity; after feet 'in' are inches, and so is a number without a unit."""
+    if quantity.unit == UNITS["foot"] and (place == len(words) or words[place].gap.strip()):
+        return UNITS["inch"], 0
     if place < len(words) and words[place].text == "in":
         return (UNITS["inch"], 1) if quantity.unit and quantity.unit.dimension == "length" else None
     units = read_units(words, place)

@@ -49,7 +49,11 @@ def _rows() -> Iterator[tuple[Unit, list[str], list[str], list[str]]]:
         if not line.startswith("#"):
             dimension, value, prefixes, names, symbols = line.split("\t")
             unit = Unit(dimension, *map(float, value.split()))
-            yield unit, prefixes.replace("-", "").split(), names.split("; ") if names else [], symbols.split()
+            yield unit, _listed(prefixes, " "), _listed(names, "; "), _listed(symbols, " ")
+
+
+def _listed(cell: str, mark: str) -> list[str]:
+    return [] if cell == "-" else cell.split(mark)
 
 
 def _forms(name: str) -> Iterator[str]:

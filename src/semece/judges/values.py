@@ -157,10 +157,16 @@ def _rounds(fine: Quantity, coarse: Quantity) -> bool:
     """Whether a measured value with decimals, which is no price, rounds to a whole one: 78.08 and 78 per cent."""
     if fine.number.place >= 1 or fine.number.form != "digits" or coarse.number.place != 1:
         return False
-    if fine.unit is not None and is_currency(fine.unit):
+    if fine.unit is not None and (is_currency(fine.unit) or _is_all_or_none(coarse)):
         return False
     ends = zip(fine.number[:2], coarse.number[:2], strict=True)
     return all(a == b or abs(a - b) <= min(0.5, ROUNDED * abs(b)) for a, b in ends)
+
+
+def _is_all_or_none(quantity: Quantity) -> bool:
+    """Whether a quantity is 0 or 100 per cent, which 99.9 are not."""
+    percent = quantity.unit is not None and quantity.unit.dimension == "percentage"
+    return percent and quantity.number.low in {0.0, 100.0}
 
 
 _RANKS = frozenset({"ordinal", "roman"})
@@ -215,11 +221,13 @@ def _within(quantity: Quantity, outer: Quantity) -> bool:
 def same_date(one: Date, other: Date) -> bool:
     """Whether two dates are the same interval of days; a year and a day of it are two answers.
 
-    The 1800s and the 19th century are one, though the century has a year more.
+    The 1800s and the 19th century are one, though the century has a year more; so are their parts.
     """
-    if one.yearless != other.yearless or one.low != other.low:
+    if one.yearless != other.yearless:
         return False
-    return one.high == other.high or one.precision == other.precision == "century"
+    if one.precision == other.precision == "century":
+        return abs(one.low - other.low) < YEAR and abs(one.high - other.high) <= YEAR
+    return one.low == other.low and one.high == other.high
 
 
 def fits(date: Date, reference: Date, *, coarsest: str) -> bool:
