@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from semece.errors import ParseError
+from semece.errors import ParseError, SemeceError
 from semece.judges.given import read_given
+from semece.opening import open_judges
 
 
 @given(st.lists(st.integers(-3, 9), min_size=1), st.data())
@@ -41,3 +42,11 @@ def test_names_are_labels_too_and_grades_may_be_missing():
 def test_what_is_not_labels_or_grades_is_refused_with_the_place(labels, grades, said):
     with pytest.raises(ParseError, match=said):
         read_given(labels, grades, n=3)
+
+
+def test_given_verdicts_do_not_grade_the_classes_of_another_judge():
+    with pytest.raises(
+        SemeceError, match="the judge 'given' grades the classes that came with the file; got classes by"
+    ):
+        open_judges("exact", "given")
+    assert [judge.name for judge in open_judges("given", "exact")] == ["given", "exact"]

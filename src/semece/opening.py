@@ -231,7 +231,7 @@ def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple
     Raises
     ------
     SemeceError
-        As :func:`open_judge`.
+        As :func:`open_judge`, and if given verdicts, which are of the file's own classes, were to grade others.
 
     Examples
     --------
@@ -241,6 +241,8 @@ def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple
     grader = open_judge(grade, prompt=prompt)
     if isinstance(grader, LLMJudge):
         grader = replace(grader, seed=0, order=0)
+    if isinstance(grader, GivenJudge) and partition != GivenJudge.name:
+        raise SemeceError(f"the judge 'given' grades the classes that came with the file; got classes by {partition!r}")
     return open_judge(partition, prompt=prompt), grader
 
 
