@@ -193,6 +193,15 @@ def test_the_doctor_and_the_run_count_what_the_judge_lacks(tmp_path, monkeypatch
     assert examine(path)[0]
 
 
+def test_what_a_judge_lacks_of_questions_without_all_their_responses_is_not_known(tmp_path):
+    path = tmp_path / "a.db"
+    do(path, judge="rules")
+    with Store(path, write=True) as store:
+        store.set_meta("view", store.meta("view") | {"n": 6})
+    with Run(path, judge="fake/judge") as run:
+        assert run.missing == run.counts["missing"] == 6
+
+
 def test_a_cap_in_the_judges_stage_says_how_many_replies_are_missing(tmp_path, monkeypatch, capsys):
     path = tmp_path / "a.db"
     do(path, judge="rules")

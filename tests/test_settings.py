@@ -69,6 +69,13 @@ def test_another_selection_is_drawn_anew(tmp_path, change):
     assert chosen(replace(other, **change), tmp_path / "a.db") == chosen(replace(other, **change))
 
 
+def test_a_sample_of_other_ids_is_drawn_anew(tmp_path):
+    """What a file of ids holds may change under its name."""
+    begun = replace(RUN, sample=2, ids=("q1", "q2", "q3"))
+    do(tmp_path / "a.db", begun)
+    assert set(chosen(replace(begun, ids=("q7", "q8", "q9")), tmp_path / "a.db")) <= {"q7", "q8", "q9"}
+
+
 def test_another_dataset_is_refused_and_not_sampled_by_the_files_ids(tmp_path):
     do(tmp_path / "a.db", replace(RUN, sample=4))
     with pytest.raises(StoreError, match="was made with dataset many"):

@@ -49,6 +49,10 @@ def test_fewer_than_two_usable_responses_or_than_asked_for_are_too_few(answers, 
     assert view_of(answers, RIGHT, **settings) == status
 
 
+def test_one_response_of_one_is_too_few_even_where_no_judge_grouped_it():
+    assert view_of(["a"], None, sizes={"q": 1}) == "too_few"
+
+
 def test_what_is_missing_comes_first_and_a_question_without_classes_says_so():
     assert view_of(["a"], RIGHT, missing=1) == "incomplete"
     assert view_of(["a", "a"], None) == "unpartitioned"

@@ -179,22 +179,20 @@ def _check_writable(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring a file of format 1 up to date, whole or not at all: its requests stood in one piece each."""
+    """Bring a file of format 1 up to date: its requests stood in one piece each.
+
+    Whole or not at all: after an error the caller closes the connection, which undoes what was not committed.
+    """
     connection.execute("BEGIN IMMEDIATE")
-    try:
-        connection.execute("ALTER TABLE requests RENAME TO whole_requests")
-        for statement in TEXTS_TABLES:
-            connection.execute(statement)
-        texts = Texts(connection)
-        for key, body in connection.execute("SELECT hash, body FROM whole_requests"):
-            texts.put(key, json.loads(body))
-        connection.execute("DROP TABLE whole_requests")
-        connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):
-            connection.execute("ROLLBACK")
-        raise
+    connection.execute("ALTER TABLE requests RENAME TO whole_requests")
+    for statement in TEXTS_TABLES:
+        connection.execute(statement)
+    texts = Texts(connection)
+    for key, body in connection.execute("SELECT hash, body FROM whole_requests"):
+        texts.put(key, json.loads(body))
+    connection.execute("DROP TABLE whole_requests")
+    connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+    connection.execute("COMMIT")
     with contextlib.suppress(sqlite3.Error):  # smaller, if there is space for a second copy meanwhile
         connection.execute("VACUUM")
 
