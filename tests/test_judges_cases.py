@@ -1,6 +1,6 @@
 """Two thousand ordinary answers, and how the rules should take them; those marked open they take otherwise today.
 
-The cases were written by somebody who did not know the rules. An open case may come right; none may go wrong.
+The cases were written without knowing the rules. An open case may come right; none may go wrong.
 """
 
 import json

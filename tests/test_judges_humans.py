@@ -76,16 +76,15 @@ def test_the_baselines_are_those_of_the_data(rows):
 
 
 def test_short_answers_of_many_systems(rows):
-    """All questions: 0.808, wrong ones called correct 0.059. Unseen ones: 0.770 and 0.067, containment 0.747.
+    """All questions: 0.813, wrong ones called correct 0.059. Unseen ones: 0.778 and 0.067, containment 0.747.
 
-    On unseen questions 0.80 is out of reach of rules about words: 134 of the 155 right answers that are missed share no
-    word with a reference, and with all others found agreement would be 0.797. So is 0.06: 12 of the 23 wrong answers
-    called correct are a reference.
+    Of the 149 right answers that are missed on unseen questions, 109 share no word with a reference; 12 of the 23 wrong
+    answers called correct are a reference.
     """
     unseen = [row for row in rows["nq301"] if odd(row)]
     assert agreement(rows["nq301"], by_rules) >= 0.80
     assert false_correct(rows["nq301"]) <= 0.06
-    assert agreement(unseen, by_rules) >= 0.768
+    assert agreement(unseen, by_rules) >= 0.775
     assert agreement(unseen, by_rules) > agreement(unseen, contains) + 0.02
     assert false_correct(unseen) <= 0.07
 
@@ -129,10 +128,10 @@ def merged(rows, most):
 
 @pytest.mark.parametrize(("keep", "opposite", "both"), [(lambda row: True, 0.02, 0.48), (odd, 0.025, 0.42)])
 def test_short_answers_are_grouped_as_people_grade_them(rows, keep, opposite, both):
-    """At most 0.04 of the opposite verdicts, reached; 0.55 of the correct pairs is out of reach: 0.483, unseen 0.427.
+    """At most 0.04 of the opposite verdicts, reached; 0.55 of the correct pairs is not: 0.486, unseen 0.433.
 
-    Many correct pairs are two right answers: unseen, 0.60 share a word at all. A year and a day of it are two answers
-    by rule; as one they would give 0.517 and 0.469, more than containment with half its errors.
+    Many correct pairs are two right answers: unseen, 0.65 share a word at all. A year and a day of it are two answers
+    by rule; as one they would give 0.520 and 0.475, more than containment with half its errors.
     """
     merges = merged([row for row in rows["nq301"] if keep(row)], 8)
     assert merges[0] <= opposite <= 0.04
