@@ -173,7 +173,7 @@ def retry_messages(messages: tuple[Message, ...], reply: str, fault: str) -> tup
     Returns
     -------
     tuple of Message
-        Other than ``messages``, so that the second reply has a key of its own.
+        Other than ``messages``; the second reply belongs where the first, which is none, would have stood.
 
     Examples
     --------
