@@ -53,6 +53,17 @@ def spent_at_most(store: Store, price_of: Callable[[str], Price | None]) -> tupl
     -------
     tuple of float and int
         USD, and input and output tokens together.
+
+    Examples
+    --------
+    >>> from semece.budget import Price
+    >>> from semece.store import Store, StoredReply
+    >>> with Store(":memory:", write=True) as store:
+    ...     store.set_meta("identity", {"model": "x/m"})
+    ...     store.append([StoredReply(b"k", "respond", "q", 0, "ok", call="c", input_tokens=100, output_tokens=10)])
+    ...     store.flush()
+    ...     spent_at_most(store, {"x/m": Price(0.01, 0.1)}.get)
+    (2.0, 110)
     """
     cost, tokens = Ledger(store).held("lost")
     responds = (store.meta("identity") or {}).get("model", "")
