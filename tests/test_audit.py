@@ -194,6 +194,25 @@ def test_of_tied_answers_the_one_given_first_is_shown(tmp_path):
     assert (shown["plain"].said, shown["plain"].correct) == (0.0, 0.0)
 
 
+def test_what_the_judge_calls_not_attempted_it_does_not_call_correct(tmp_path):
+    questions = [question(f"q{i}", [5, 1], judge=i % 2) | {"grades": {"0": word, "1": "incorrect"}}
+                 for i, word in enumerate(["not_attempted", "correct", "incorrect"])]  # fmt: skip
+    with Run(write_run(tmp_path, questions)) as run:
+        assert [each.said for each in deployed_answers(run)] == [0, 1, 0]
+
+
+def test_questions_with_too_few_answers_are_not_drawn(semece):
+    semece("run", "-m", "fake/?pmf=.6,.4", "-d", "starter", "-n", 6, "--min-responses", 7, "-o", "few.db", "-q")
+    code, _, err = semece("audit", "export", "few.db")
+    assert (code, err) == (1, "semece: no question is complete of 24; 'semece summary' says why\n")
+
+
+def test_one_answer_can_be_drawn_for_one_person(large, tmp_path):
+    found = export_sheets(large.run, tmp_path / "one.csv", size=1, by="none", annotators=1)
+    assert (found.rows, found.shared) == ((1,), 0)
+    assert found.paths[0].read_bytes().startswith(codecs.BOM_UTF8)
+
+
 def test_an_empty_answer_is_on_no_sheet_and_counts_as_not_correct(tmp_path):
     questions = [question(f"q{i}", [5, 1], judge=True) for i in range(60)]
     questions += [question(f"b{i}", [5, 1], judge=False, answers=["", "other"]) for i in range(30)]
@@ -204,7 +223,7 @@ def test_an_empty_answer_is_on_no_sheet_and_counts_as_not_correct(tmp_path):
     assert scored.counts["blank"] == 30
     assert scored.numbers["corrected"][0] == pytest.approx(60 / 90)
     assert scored.quality["answers"][0] == 60
-    assert "30 deployed answers are empty and on no sheet; they count as not correct" in scored.notes
+    assert "deployed answers that are empty: 30 (on no sheet; they count as not correct)" in scored.notes
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-5 °C", "@SUM(A1)", "\t=1", " =1", "\r=1", "\n=cmd", "＝1+1"])
@@ -505,7 +524,7 @@ def test_two_annotators_are_compared_and_count_half_each_where_they_differ(large
     assert row["agreement_low"] < row["kappa_high"]
     assert scored.quality["verdicts"][0] == 140
     assert {one.people for one in scored.judged if one.answer.question.id in turned} == {0.0, 0.5}
-    assert f"{differ:,} answers have verdicts that differ; they count the share of 'correct'" in scored.notes
+    assert f"answers with verdicts that differ: {differ} (they count the share of 'correct')" in scored.notes
     assert all(row["people"] for row in scored.disagreements)
 
 
@@ -518,7 +537,7 @@ def test_rows_without_a_verdict_are_counted(large, tmp_path):
     assert (scored.counts["drawn"], scored.counts["judged"], scored.counts["missing"]) == (100, 60, 40)
     assert scored.numbers["audited"][0] == 60
     assert scored.numbers["reason"].to_list()[:3] == [None] * 3
-    assert scored.notes == ("40 drawn answers have no verdict; they are taken to be like others of their stratum",)
+    assert scored.notes == ("drawn answers without a verdict: 40 (taken to be like others of their stratum)",)
     half = score_sheets(run, [filled])
     assert half.numbers.equals(scored.numbers)
 
@@ -531,6 +550,8 @@ def test_too_few_verdicts_give_an_accuracy_and_no_calibration_error(large, tmp_p
     assert numbers["corrected"].to_list()[1:] == [None] * 3
     assert numbers["reason"][1] == "49 answers with a verdict; a corrected ECE needs 50"
     assert numbers["judge"].null_count() == 0
+    (sheet,) = export_sheets(run, tmp_path / "more.csv", size=50, annotators=1).paths
+    assert score_sheets(run, [fill(sheet, says(truth))]).numbers["corrected"][1] is not None
 
 
 def test_few_questions_are_enough_if_all_of_them_are_judged(tmp_path):
@@ -586,8 +607,8 @@ def test_answers_that_have_changed_and_questions_that_are_gone_or_new_are_counte
         scored = score_sheets(run, [filled])
     counts = {name: scored.counts[name] for name in ("questions", "drawn", "judged", "changed", "gone", "missing")}
     assert counts == {"questions": 302, "drawn": 100, "judged": 90, "changed": 7, "gone": 3, "missing": 0}
-    assert "7 answers are others than on the sheets now; their verdicts are not used" in scored.notes
-    assert "3 questions of the sheets enter no number now; their verdicts are not used" in scored.notes
+    assert "answers that are others now than on the sheets: 7 (their verdicts are not used)" in scored.notes
+    assert "questions of the sheets that enter no number now: 3 (their verdicts are not used)" in scored.notes
     assert scored.notes[-1].startswith("the sheets were drawn from 300 answers, 302 can be judged now")
     assert scored.numbers["corrected"].null_count() == 0
 
@@ -848,6 +869,22 @@ def test_sheets_are_exported_filled_and_scored(semece, large, tmp_path):
     assert found["annotators"][0]["agreement"] == 1
     assert [row["quantity"] for row in found["numbers"]] == ["accuracy", "sem1_ece", "sem2_ece", "ver_ece"]
     assert all(row["people"] for row in found["disagreements"])
+
+
+def test_empty_answers_and_notes_are_printed(semece, tmp_path):
+    questions = [question(f"q{i}", [5, 1], judge=True) for i in range(20)]
+    questions.append(question("blank", [5, 1], judge=False, answers=["", "other"]))
+    path = write_run(tmp_path, questions)
+    _, out, _ = semece("audit", "export", path, "--annotators", 1)
+    assert out.splitlines()[:3] == [
+        "audit-1.csv  20 rows",
+        "20 of 20 answers were drawn.",
+        "Deployed answers that are empty, on no sheet and counted as not correct: 1.",
+    ]
+    fill(tmp_path / "audit-1.csv", lambda row: "correct")
+    _, out, _ = semece("audit", "score", path, "audit-1.csv")
+    assert "People against each other" not in out
+    assert "Note: deployed answers that are empty: 1 (on no sheet; they count as not correct)." in out
 
 
 def test_what_cannot_be_done_is_one_sentence(semece, large, tmp_path):

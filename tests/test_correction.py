@@ -373,7 +373,7 @@ def coverage(population, by_verdict, *, size, audited, replications=200):
 @pytest.mark.slow
 @pytest.mark.parametrize("by_verdict", [False, True])
 @pytest.mark.parametrize("population", ["calibrated", "over-confident", "crossing"])
-@pytest.mark.parametrize(("size", "audited"), [(500, 50), (500, 200), (2000, 100)])
+@pytest.mark.parametrize(("size", "audited"), [(500, 50), (2000, 100)])
 def test_intervals_hold(population, by_verdict, size, audited):
     """200 replications; at least 93 % less 4 standard errors."""
     accuracy, error, plug_in, debiased = coverage(population, by_verdict, size=size, audited=audited)

@@ -98,7 +98,7 @@ class Everything(NamedTuple):
         before, after = np.bincount(self.stratum, minlength=n), np.bincount(self.stratum[inside], minlength=n)
         sizes = np.rint(self.sizes * np.where(before > 0, after / np.maximum(before, 1), 1.0)).astype(np.int64)
         place = (np.cumsum(kept) - 1)[self.place]
-        of_stratum = self.stratum[inside], np.maximum(sizes, after)
+        of_stratum = self.stratum[inside], sizes
         return Everything(place[inside], self.people[inside], self.judge[inside], *of_stratum)
 
 

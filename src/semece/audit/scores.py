@@ -187,18 +187,21 @@ def _disagreement(one: Judged, sheets: Sequence[Sheet]) -> dict[str, Any]:
     }
 
 
+NOTES: dict[str, str] = {
+    "missing": "drawn answers without a verdict: {} (taken to be like others of their stratum)",
+    "changed": "answers that are others now than on the sheets: {} (their verdicts are not used)",
+    "gone": "questions of the sheets that enter no number now: {} (their verdicts are not used)",
+    "disputed": "answers with verdicts that differ: {} (they count the share of 'correct')",
+    "blank": "deployed answers that are empty: {} (on no sheet; they count as not correct)",
+}
+"""What counts mean, in words."""
+
+
 def _notes(plan: Plan, shown: Sequence[Deployed], counts: Mapping[str, int]) -> Iterator[str]:
     """Say what the numbers take for granted."""
-    if counts["missing"]:
-        yield f"{counts['missing']:,} drawn answers have no verdict; they are taken to be like others of their stratum"
-    if counts["changed"]:
-        yield f"{counts['changed']:,} answers are others than on the sheets now; their verdicts are not used"
-    if counts["gone"]:
-        yield f"{counts['gone']:,} questions of the sheets enter no number now; their verdicts are not used"
-    if counts["disputed"]:
-        yield f"{counts['disputed']:,} answers have verdicts that differ; they count the share of 'correct'"
-    if counts["blank"]:
-        yield f"{counts['blank']:,} deployed answers are empty and on no sheet; they count as not correct"
+    for name, text in NOTES.items():
+        if counts[name]:
+            yield text.format(f"{counts[name]:,}")
     if plan.questions != ids_hash(shown):
         yield (
             f"the sheets were drawn from {sum(plan.sizes):,} answers, {len(shown):,} can be judged now; the audit is "

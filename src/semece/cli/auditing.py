@@ -70,7 +70,7 @@ def export_lines(found: Exported, run: Path, judge: str | None) -> Iterator[str]
     shared = f", {found.shared:,} of them on every sheet" if len(found.paths) > 1 else ""
     yield f"{sum(plan.drawn):,} of {sum(plan.sizes):,} answers were drawn{strata}{shared}."
     if found.blank:
-        yield f"{found.blank:,} deployed answers are empty: they count as not correct and are on no sheet."
+        yield f"Deployed answers that are empty, on no sheet and counted as not correct: {found.blank:,}."
     words = ["semece", "audit", "score", str(run), *map(str, found.paths), *(["--judge", judge] if judge else [])]
     yield "Give each person a sheet, to fill the column 'verdict' with correct, incorrect or not_attempted. Then:"
     yield shlex.join(words)
