@@ -43,7 +43,9 @@ def to_format_1(path):
         "CREATE TABLE requests (hash BLOB PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID; "
         "DELETE FROM meta WHERE name IN ('created', 'package', 'base_url'); PRAGMA user_version=1; COMMIT;"
     )
+    connection.execute("BEGIN")
     connection.executemany("INSERT INTO requests VALUES (?, ?)", bodies)
+    connection.execute("COMMIT")
     connection.close()
 
 
