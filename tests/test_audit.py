@@ -535,6 +535,7 @@ def test_rows_without_a_verdict_are_counted(large, tmp_path):
     filled = fill(sheet, lambda row: says(truth)(row) if asked(row) in kept else "")
     scored = score_sheets(run, [filled])
     assert (scored.counts["drawn"], scored.counts["judged"], scored.counts["missing"]) == (100, 60, 40)
+    assert scored.strata.sum().row(0) == (300, 100, 60)
     assert scored.numbers["audited"][0] == 60
     assert scored.numbers["reason"].to_list()[:3] == [None] * 3
     assert scored.notes == ("drawn answers without a verdict: 40 (taken to be like others of their stratum)",)
@@ -865,6 +866,7 @@ def test_sheets_are_exported_filled_and_scored(semece, large, tmp_path):
     code, out, _ = semece(*words, "--json")
     found = json.loads(out)
     assert found["counts"]["judged"] == 120
+    assert [sum(row[name] for row in found["strata"]) for name in ("answers", "drawn", "judged")] == [300, 120, 120]
     assert found["quality"]["answers"] == 120
     assert found["annotators"][0]["agreement"] == 1
     assert [row["quantity"] for row in found["numbers"]] == ["accuracy", "sem1_ece", "sem2_ece", "ver_ece"]

@@ -115,6 +115,14 @@ def everything(plan: Plan, answers: Sequence[Deployed], judged: Sequence[Judged]
     )
 
 
+def strata_table(plan: Plan, judged: Sequence[Judged]) -> pl.DataFrame:
+    """Tabulate how many answers each stratum had, how many were drawn and judged."""
+    counts = np.bincount([each.stratum for each in judged], minlength=len(plan.sizes))
+    rows = zip(plan.sizes, plan.drawn, counts, strict=True)
+    names = ("answers", "drawn", "judged")
+    return frame([dict(zip(names, row, strict=True)) for row in rows], dict.fromkeys(names, int))
+
+
 def numbers_table(answers: Sequence[Deployed], known: Everything) -> pl.DataFrame:
     """Tabulate the judge's numbers and the corrected ones; see :class:`semece.audit.Scored`."""
     correct = np.array([each.correct for each in answers])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.audit.answers import deployed_answers
 from semece.audit.codes import Key, read_code
-from semece.audit.corrected import Judged, annotators_table, everything, numbers_table, quality_table
+from semece.audit.corrected import Judged, annotators_table, everything, numbers_table, quality_table, strata_table
 from semece.audit.draws import ids_hash
 from semece.errors import ParseError, SemeceError
 
@@ -37,6 +37,8 @@ class Scored:
         ``questions`` that enter the numbers, ``blank`` ones that no sheet can hold, ``drawn``, ``judged`` (with a
         verdict that counts), ``missing`` (drawn, without one), ``changed`` (rows whose answer is another one now),
         ``gone`` (rows whose question enters no number now), ``disputed`` (with verdicts that differ).
+    strata : polars.DataFrame
+        Per stratum: ``answers`` it had, ``drawn`` ones, ``judged`` ones.
     numbers : polars.DataFrame
         Per ``quantity`` (``accuracy``, ``sem1_ece``, ``sem2_ece``, ``ver_ece``): ``questions``, ``audited``, the
         ``judge``'s value and the ``corrected`` one, each with ``_low`` and ``_high``; the judge's and the corrected ECE
@@ -59,6 +61,7 @@ class Scored:
     run: str
     judge: str
     counts: dict[str, int]
+    strata: pl.DataFrame
     numbers: pl.DataFrame
     quality: pl.DataFrame
     annotators: pl.DataFrame
@@ -109,6 +112,7 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
         run=run.name,
         judge=run.judge_names[1],
         counts=counts,
+        strata=strata_table(plan, judged),
         numbers=numbers_table(answers, everything(plan, answers, judged)),
         quality=quality_table(plan, shown, judged),
         annotators=annotators_table(sheets, judged),

@@ -119,6 +119,7 @@ def as_data(found: Scored) -> dict[str, Any]:
         "run": found.run,
         "judge": found.judge,
         "counts": found.counts,
+        "strata": found.strata.to_dicts(),
         "numbers": found.numbers.to_dicts(),
         "quality": found.quality.to_dicts()[0],
         "annotators": found.annotators.to_dicts(),
