@@ -285,10 +285,11 @@ def test_the_rate_tells_its_slope_and_its_interval(simulated):
     assert np.allclose(np.diff(line[:, 1]) / np.diff(line[:, 0]), -0.5)
 
 
-def test_a_rate_without_numbers_is_drawn_without_a_line(simulated):
+def test_a_rate_without_numbers_says_so():
     few = pool([[0, 1, 0, 1]] * 3, [1, 0, 1])
     ax = figures.plot_rate(rate(few, budgets=(2, 4)), slope=rate_slope(few, budgets=(2, 4)))
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["this run"]
+    assert [text.get_text() for text in ax.texts] == ["too few low-margin questions"]
+    ax.figure.canvas.draw()
 
 
 def test_predictions_lie_where_the_table_says(simulated):
@@ -355,3 +356,9 @@ def test_the_gallery_shows_the_figures_that_are_there_and_they_are_small():
 def test_the_gallery_can_be_drawn_again():
     script = runpy.run_path(str(DOCS / "make_figures.py"))
     assert sorted(script["draw"]()) == sorted(path.stem for path in (DOCS / "figures").iterdir())
+
+
+def test_a_rate_without_a_gap_says_so_instead_of_failing():
+    ax = figures.plot_rate(rate(pool([[0, 0, 0, 0]] * 40, [1] * 40), budgets=[2, 4]))
+    assert [text.get_text() for text in ax.texts] == ["too few low-margin questions"]
+    ax.figure.canvas.draw()

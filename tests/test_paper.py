@@ -251,11 +251,9 @@ def test_rows_without_a_confidence_are_left_out():
     assert (c.tolist(), a.tolist()) == ([1.0, 0.5], [1.0, 0.0])
 
 
-def test_runs_of_one_dataset_with_other_n_are_not_pooled(semece, folder, tmp_path):
-    path = sampled(tmp_path, seed=6, questions=4, n=6)
-    code, out, err = semece("table", "ece", folder / "seed1.db", path)
-    assert (code, out) == (1, "")
-    assert "runs of one dataset must have as many responses per question; got 20 in " in err
+def test_runs_of_one_dataset_with_other_n_are_not_pooled(folder, tmp_path):
+    with Run(folder / "seed1.db") as one, Run(sampled(tmp_path, seed=6, questions=4, n=6)) as other:
+        assert paper_table("ece", [one, other])["model"].to_list() == ["seed1", "seed6"]
 
 
 @pytest.mark.parametrize(

@@ -269,8 +269,8 @@ def test_latex_marks_the_smallest_bold_and_the_second_underlined():
     )
     lines = tables.to_latex(table).splitlines()
     assert lines[-3] == r"a & 0.30 & \textbf{0.10} [0.05, 0.20] & \underline{0.20} \\"
-    assert r">{\columncolor{semonetint}}r>{\columncolor{semtwotint}}r" in lines[3]
-    assert lines[1].startswith(r"\definecolor{semonetint}{HTML}")
+    assert r">{\columncolor{semonetint}}r>{\columncolor{semtwotint}}r" in lines[4]
+    assert lines[2].startswith(r"\definecolor{semonetint}{HTML}")
 
 
 def test_latex_gives_equal_marks_to_numbers_that_print_equal_and_none_to_a_single_one():

@@ -146,12 +146,12 @@ def test_summary_names_the_dominant_regime_and_what_it_implies(margin, dominant,
 @pytest.mark.parametrize(
     ("margin", "gap", "words"),
     [
-        (0.0, None, "For an over-confident model Sem2-ECE is smaller and closer to ECE*"),
-        (0.12, None, "For an over-confident model Sem2-ECE is smaller but farther from ECE*"),
-        (0.9, None, "For an over-confident model Sem2-ECE is smaller but farther from ECE*"),
-        (0.9, 0.1, "Mean confidence is above accuracy here: Sem2-ECE is smaller but farther from ECE*"),
-        (0.9, -0.1, "Mean confidence is below accuracy here: Sem2-ECE is larger and farther from ECE*"),
-        (0.0, -0.1, "Mean confidence is below accuracy here: Sem2-ECE is larger but closer to ECE*"),
+        (0.0, None, "For an over-confident model Sem2-ECE is smaller than Sem1-ECE."),
+        (0.12, None, "For an over-confident model Sem2-ECE is smaller than Sem1-ECE."),
+        (0.9, None, "For an over-confident model Sem2-ECE is smaller than Sem1-ECE."),
+        (0.9, 0.1, "Mean confidence is above accuracy here: Sem2-ECE is smaller than Sem1-ECE."),
+        (0.9, -0.1, "Mean confidence is below accuracy here: Sem2-ECE is larger than Sem1-ECE."),
+        (0.0, -0.1, "Mean confidence is below accuracy here: Sem2-ECE is larger than Sem1-ECE."),
     ],
 )
 def test_summary_says_which_ece_is_smaller_and_which_is_closer(margin, gap, words):

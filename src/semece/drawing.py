@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 MOST = 4
 """Most panels of a figure; more are too small to read."""
 
-ABOVE = 6
-"""Points between a panel and its title."""
+ABOVE, WIDE = 6, 34
+"""Points between a panel and its title, and how many letters a line of it holds."""
 
 
 def draw(name: str, runs: Sequence[Run]) -> Figure:
@@ -62,7 +63,7 @@ def _each(plot: Callable[[Axes, Group], None], every: Sequence[Group]) -> Figure
     for ax, group, title in zip(axes, single, titles(single), strict=True):
         plot(ax, group)
         if len(single) > 1:
-            ax.set_title(title, pad=ABOVE)
+            ax.set_title(textwrap.fill(title, WIDE), pad=ABOVE, size=7)
     return fig
 
 

@@ -25,6 +25,7 @@ LABELS: dict[str, str] = {
     "excluded": "Excluded",
     "accuracy": "Accuracy",
     "ver_questions": "N (Ver)",
+    "sem2_split_questions": "N (split)",
     "ver_ece": "Ver-ECE",
     "sem1_ece": "Sem1-ECE",
     "sem2_ece": "Sem2-ECE",
@@ -61,6 +62,9 @@ COMPARED: tuple[str, ...] = ("ver_ece", "sem1_ece", "sem2_ece")
 
 TINTS: dict[str, tuple[str, str]] = {"sem1_ece": ("semonetint", "FBE4EF"), "sem2_ece": ("semtwotint", "E1EEFA")}
 """Background colours of LaTeX columns: name and HTML code."""
+
+KEY_COMPARED = "% bold: the least ECE of a row, underlined: the second; whether they differ, the intervals say"
+KEY_SIGNED = "% bold: the interval of a difference leaves out 0"
 
 MISSING = "—"
 
@@ -189,6 +193,8 @@ def to_latex(table: pl.DataFrame, *, digits: int = 2) -> str:
     columns = "".join(_column(table, name) for name in names)
     lines = [
         r"% \usepackage{booktabs,xcolor,colortbl}",
+        *([KEY_COMPARED] if len({*names} & {*COMPARED}) > 1 else []),
+        *([KEY_SIGNED] if {*names} & {*SIGNED} else []),
         *(rf"\definecolor{{{name}}}{{HTML}}{{{code}}}" for name, code in tints),
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",

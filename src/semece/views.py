@@ -125,7 +125,7 @@ def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None
         return f"{repeated_ids:,} calls came back under the request id of an earlier call: a cache may serve copies"
     texts = [[r.text for r in view.responses] for view in views]
     full = [each for each in texts if len(each) >= 5]
-    if len(full) >= 5 and all(len(set(each)) == 1 for each in full):
+    if len(full) >= 5 and all(len(set(each)) == 1 and each[0].strip() for each in full):
         said = f"all texts of each of {len(full):,} questions are identical"
         return f"{said}: a cache may serve copies, or the model is that sure"
     return None

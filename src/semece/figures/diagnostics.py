@@ -203,10 +203,13 @@ def plot_rate(table: Table, *, ax: Axes | None = None, slope: pl.DataFrame | Non
     if not np.isnan(expected).all():
         style: dict[str, Any] = {"color": COLORS["sem2"], "marker": "s", "mfc": "white", "ms": 4, "ls": (0, (4, 2))}
         ax.plot(n, expected, label="exact expectation" + _slope(slopes.get("expected")), **style)
-    known = np.flatnonzero(~np.isnan(gap))
-    if known.size:
-        first = known[0]
-        ax.plot(n, gap[first] * np.sqrt(n[first] / n), color=MUTED, lw=0.8, ls=(0, (1, 1.5)), label="slope −0.5")
+    known = np.flatnonzero(gap > 0)
+    if not known.size:
+        ax.set(xticks=[], yticks=[], xlabel="responses per question n", ylabel="Sem1 − Sem2 at low margins")
+        ax.text(0.5, 0.5, "too few low-margin questions", color=MUTED, ha="center", va="center", transform=ax.transAxes)
+        return ax
+    first = known[0]
+    ax.plot(n, gap[first] * np.sqrt(n[first] / n), color=MUTED, lw=0.8, ls=(0, (1, 1.5)), label="slope −0.5")
     ax.set(xscale="log", yscale="log", xlabel="responses per question n", ylabel="Sem1 − Sem2 at low margins")
     _plain_ticks(ax, n)
     ax.legend(loc="best")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from semece.judges.words import verb, vocabulary
@@ -17,6 +18,9 @@ NEAR = 4
 
 CLOSE = 3
 """How many words before a name a word that turns it down is looked for, and how many after it a negation."""
+
+LONGEST = 30
+"""How many words on either side a clause is looked through."""
 
 _MARKS = ",;:?(!"
 
@@ -77,9 +81,19 @@ def clause(items: Sequence[Item], place: int) -> tuple[int, int]:
     (4, 7)
     """
     start, end = place, place + 1
-    while start and items[start - 1].sentence == items[place].sentence and not _begins(items, start):
+    while (
+        start
+        and place - start < LONGEST
+        and items[start - 1].sentence == items[place].sentence
+        and not _begins(items, start)
+    ):
         start -= 1
-    while end < len(items) and items[end].sentence == items[place].sentence and not _begins(items, end):
+    while (
+        end < len(items)
+        and end - place < LONGEST
+        and items[end].sentence == items[place].sentence
+        and not _begins(items, end)
+    ):
         end += 1
     return start, end
 
@@ -109,7 +123,7 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
     >>> [sydney(text) for text in texts]
     [True, True, True, False]
     """
-    if any(negates(question, n) for n in range(len(question))):
+    if _negated(tuple(question)):
         return False
     start, _ = clause(items, first)
     _, end = clause(items, last)
@@ -122,6 +136,11 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
     )
 
 
+@lru_cache(maxsize=1024)
+def _negated(question: tuple[Item, ...]) -> bool:
+    return any(negates(question, n) for n in range(len(question)))
+
+
 def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[Item]) -> bool:
     """Whether a word that turns down stands before a name."""
     if start and items[start].text == "but" and first == start + 1 and items[start - 1].text in _EVERY:
@@ -130,6 +149,8 @@ def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[
     for n in range(max(start, first - CLOSE), first):
         word = items[n].text
         if word not in vocabulary("rejecting") or word in asked:
+            continue
+        if word in _BEATING and not asked & {"won", "win", "wins", "winner"}:
             continue
         completed = _COMPLETED.get(word, [])
         if completed != [item.text for item in items[n + 1 : n + 1 + len(completed)]]:
@@ -142,6 +163,9 @@ def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[
 
 _COMPLETED = {"rather": ["than"], "instead": ["of"], "used": ["to", "be"], "followed": ["by"]}
 """What must follow a word so that it turns down what comes then."""
+
+_BEATING = frozenset({"beat", "beats", "defeated", "defeats"})
+"""Words after which the loser comes; they turn him down where the winner is asked for."""
 
 _EVERY = frozenset({"anything", "everything", "all", "anyone", "everyone", "anywhere", "everywhere"})
 
@@ -187,8 +211,8 @@ def _reported(items: Sequence[Item], start: int, end: int) -> bool:
     words = {item.text for item in items[start:end]}
     if not words & _MANY or not {verb(word) for word in words} & _reporting():
         return False
-    sentence = items[start].sentence
-    return any(item.text in vocabulary("contrasting") for item in items if item.sentence == sentence)
+    sentence, around = items[start].sentence, items[max(0, start - LONGEST) : end + LONGEST]
+    return any(item.text in vocabulary("contrasting") for item in around if item.sentence == sentence)
 
 
 def _reporting() -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
 from semece.judges.clauses import denied, says_yes
@@ -64,7 +65,8 @@ def answers(answer: Reading, references: Sequence[Reading], question: Reading) -
     >>> [answers(read(text), [read("coffee")], question) for text in ("Coffee", "Coffee or tea", "a cup of coffee")]
     [True, False, True]
     """
-    if not any(meets(answer, reference, question) for reference in references) or misdates(answer, references):
+    whole = _one_line(answer) if _lines(answer) else answer
+    if not any(meets(whole, reference, question) for reference in references) or misdates(answer, references):
         return False
     parts = parts_of(answer, question) or choices_of(answer, question)
     lists = [reference for reference in references if is_list(reference)]
@@ -126,6 +128,11 @@ def _has_subject(items: Sequence[Item]) -> bool:
 _SUBJECTS = frozenset({"it", "he", "she", "they", "we"})
 
 
+def _one_line(answer: Reading) -> Reading:
+    """Read names on lines of their own as one list."""
+    return reading_of([item._replace(sentence=0) for item in answer.items])
+
+
 def _lines(answer: Reading) -> list[Reading]:
     """Split names on lines of their own."""
     lines = [[item for item in answer.items if item.sentence == number] for number in range(answer.sentences)]
@@ -176,6 +183,8 @@ def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
     if len(dates) == len(wanted):
         return _dated(answer, dates, question)
     first = wanted[0].value
+    if len(wanted) == 2 and all(isinstance(item.value, Quantity) and item.value.unit is None for item in wanted):
+        return _scored(answer, wanted)
     if isinstance(first, Quantity) and len(wanted) <= 4 and not any(item.named for item in wanted):
         return _numbered(answer, first, question)
     given = core(answer, question)
@@ -218,8 +227,8 @@ def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
     """
     given = _first_values(answer, question, Quantity, wanted.unit)
     if not given:
-        held = [(item, item.value) for item in answer.content if isinstance(item.value, Quantity)]
-        given = [value for item, value in held if not _turned_down(answer, item, item, question)]
+        held = [(place, item.value) for place, item in enumerate(answer.items) if isinstance(item.value, Quantity)]
+        given = [value for place, value in held if not denied(answer.items, place, place, question.items)]
     if wanted.number.form == "roman" and "numeral" in question.keys:
         given = [quantity for quantity in given if quantity.number.form == "roman"]
     in_unit = [quantity for quantity in given if wanted.unit and quantity.unit == wanted.unit] or given
@@ -228,18 +237,30 @@ def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
     return any(is_year(wanted, date) for date in answer.dates)
 
 
+def _scored(answer: Reading, wanted: Sequence[Item]) -> bool:
+    """Whether two numbers stand in an answer side by side, as in a score."""
+    score = [item.key for item in wanted]
+    values = [[item for item in answer.content if item.sentence == number] for number in range(answer.sentences)]
+    pairs = ([one.key, other.key] for line in values for one, other in pairwise(line))
+    return score in pairs
+
+
 def _first_values(answer: Reading, question: Reading, kind: type[Value], unit: Unit | None = None) -> list[Value]:
     """List the values of a kind in the first sentence that gives one which is not in the question.
 
     Where a unit is wanted, only quantities count that measure the same, or have none.
     """
     asked = {item.key for item in question.items}
-    given = [
+    inside = {id(item) for item in answer.content if item.value is not None}
+    values = [
         (item.sentence, item.value)
-        for item in answer.content
-        if item.key not in asked and not _turned_down(answer, item, item, question)
+        for place, item in enumerate(answer.items)
+        if id(item) in inside
+        and isinstance(item.value, kind)
+        and item.key not in asked
+        and measures(item.value, unit)
+        and not denied(answer.items, place, place, question.items)
     ]
-    values = [(sentence, value) for sentence, value in given if isinstance(value, kind) and measures(value, unit)]
     chosen = _telling(answer, sorted({sentence for sentence, _ in values}), question)
     return [value for sentence, value in values if sentence in chosen]
 
@@ -276,7 +297,7 @@ def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Readi
     """Whether fewer words than a reference has will do: not the kind of thing alone, nor part of a list or a title."""
     if all(item.key in vocabulary("kinds") for item in given):
         return False
-    if any(find(given, part) for part in list_parts(reference, wanted)):
+    if any(find(given, part) or find(part, given) for part in list_parts(reference, wanted)):
         return False
     if asks_work(question) and given[0].key != wanted[0].key:
         return False

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from semece.judges.asked import read_answer
 from semece.judges.clauses import BRIEF, denied
 from semece.judges.dates import YEAR, Date
+from semece.judges.names import same_person
 from semece.judges.phrases import (
     asks_work,
     find,
@@ -28,7 +29,7 @@ from semece.judges.words import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from semece.judges.prepared import Form
+from semece.judges.prepared import Form
 
 PERSON = frozenset({"who", "whom", "whose"})
 """Words that ask for a person."""
@@ -249,7 +250,7 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     """Whether values, a negation or opposite words keep two strings apart whatever else they share."""
     if one.yes is not None and other.yes is not None:
         return one.yes != other.yes
-    if _other_aside(one, other) or ("work" in asks and _other_work(one, other)):
+    if _other_person(one, other) or _other_aside(one, other) or ("work" in asks and _other_work(one, other)):
         return True
     if one.negated != other.negated or opposed(one.core, other.core) or _is_part(one, other):
         return True
@@ -260,6 +261,14 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     left, right = (_told(form, asks) for form in (one, other))
     fewer, more = sorted((left, right), key=len)
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
+
+
+def _other_person(one: Form, other: Form) -> bool:
+    """Whether two names share a first and a family name, and no person has both: 'George W. and George H. W. Bush'."""
+    first, second = one.core, other.core
+    names = all(len(name) > 2 and all(item.named for item in name) for name in (first, second))
+    alike = names and first[0].key == second[0].key and first[-1].key == second[-1].key
+    return alike and not same_person(first, second)
 
 
 def _other_aside(one: Form, other: Form) -> bool:

@@ -14,7 +14,7 @@ from semece.judges.dates import DATE_WORDS, Date, read_date
 from semece.judges.numbers import is_number_word
 from semece.judges.prices import PRICE_WORDS
 from semece.judges.quantities import NUMBERING, Quantity, read_quantity
-from semece.judges.text import LETTERED, normalise
+from semece.judges.text import LETTERED, LETTERS, normalise
 from semece.judges.units import ARTICLED, CODES
 from semece.judges.words import Word, stem, vocabulary, words_of
 
@@ -247,16 +247,30 @@ def _informs(items: Sequence[Item], place: int) -> bool:
     """Whether a word is no function word, and no title before a name."""
     item = items[place]
     if item.text in vocabulary("titles"):
-        if item.text in vocabulary("surnames") and place and items[place - 1].named and item.gap == " ":
-            return True
-        following = items[place + 1] if place + 1 < len(items) else None
-        no_name = vocabulary("function") | vocabulary("kinds")
-        if following is None or bool(following.gap.strip(" .")) or following.text in no_name:
-            return True
-        return place > 0 and item.form.islower() and following.form.islower() and not items[0].form.islower()
+        return not _is_title(items, place)
     if item.value is not None or item.key != item.text or item.text not in vocabulary("function"):
         return True
-    if item.text == "a" and place:
-        last = place + 1 == len(items) or bool(items[place + 1].gap.strip())
-        return items[place - 1].text in LETTERED or (item.form == "A" and last)
+    if item.text == "a":
+        return _is_letter(items, place)
     return item.form == "Will" and place + 1 < len(items) and items[place + 1].named
+
+
+def _is_title(items: Sequence[Item], place: int) -> bool:
+    """Whether a word that can be a title stands before a name: not 'King Jr.', nor 'general relativity'."""
+    item = items[place]
+    if item.text in vocabulary("surnames") and place and items[place - 1].named and item.gap == " ":
+        return False
+    following = items[place + 1] if place + 1 < len(items) else None
+    no_name = vocabulary("function") | vocabulary("kinds")
+    if following is None or bool(following.gap.strip(" .")) or following.text in no_name:
+        return False
+    return not (place > 0 and item.form.islower() and following.form.islower() and not items[0].form.islower())
+
+
+def _is_letter(items: Sequence[Item], place: int) -> bool:
+    """Whether an 'a' is a letter and no article: 'vitamin A', 'A minor'."""
+    following = items[place + 1] if place + 1 < len(items) else None
+    if following is not None and following.gap == " " and following.text in LETTERS:
+        return True
+    last = following is None or bool(following.gap.strip())
+    return place > 0 and (items[place - 1].text in LETTERED or (items[place].form == "A" and last))

@@ -23,6 +23,11 @@ LETTERED = frozenset(
 )
 """Words after which ``a`` is a letter and no article: 'vitamin A'."""
 
+LETTERS = frozenset(
+    {"positive", "negative", "minor", "major", "flat", "sharp", "minus", "plus", "level", "side", "visa"}
+)
+"""Words before which it is one: 'A positive', 'A minor'."""
+
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _EXPONENT = re.compile("⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
@@ -31,6 +36,7 @@ _THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,])")
 _ABBREVIATED = re.compile(r"(?<![^\W\d_])([^\W\d_])\.(?!\d)|(?<![^\W\d_])([^\W\d_]{2})\.(?=[^\W\d_])")
 _AUSTRALIAN = re.compile(r"\ba\$(?=\d)")
 _INNER = re.compile(r"(?<=\d)[./:*](?=\d)|(?<![\w.])\.(?=\d)")
+_GRADE = re.compile(r"(?<![^\s(\[])([a-z])[-−–](?=$|[\s,.;:!?)\]])")
 _ALONE = re.compile(r"[%°$€£¥₹₽₩₿¢]")
 _KEPT = {".": "\ue000", "/": "\ue001", ":": "\ue002", "*": "\ue003", "-": "\ue004", "−": "\ue004", "–": "\ue004"}
 _BACK = str.maketrans({kept: mark for mark, kept in reversed(_KEPT.items())})
@@ -91,6 +97,7 @@ def normalise(text: str) -> str:
     plain = _AUSTRALIAN.sub("au$", _compatible(text))
     plain = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), plain)
     plain = _MINUS.sub(lambda mark: _KEPT[mark[0]], plain)
+    plain = _GRADE.sub(lambda grade: grade[1] + _KEPT["-"], plain)
     plain = _INNER.sub(lambda mark: _KEPT[mark[0]], plain)
     plain = _ABBREVIATED.sub(lambda letters: letters[1] or letters[2], plain)
     plain = _ALONE.sub(r" \g<0> ", plain.translate(_CHARACTERS).translate(_BACK))
@@ -110,7 +117,8 @@ def _compatible(text: str) -> str:
 def _without_articles(words: list[str]) -> list[str]:
     kept: list[str] = []
     for place, word in enumerate(words):
-        letter = word == "a" and kept and kept[-1] in LETTERED
+        following = words[place + 1] if place + 1 < len(words) else ""
+        letter = word == "a" and ((kept and kept[-1] in LETTERED) or following in LETTERS)
         if word not in ARTICLES or letter or place == len(words) - 1:
             kept.append(word)
     return kept

@@ -239,6 +239,8 @@ def fits(date: Date, reference: Date, *, coarsest: str) -> bool:
     """
     if date.yearless and not reference.yearless:
         return False
+    if date.precision == reference.precision == "span":
+        return contains(reference, date) and contains(date, reference)
     if contains(reference, date):
         return True
     alike = date.precision == reference.precision != "span"

@@ -94,6 +94,11 @@ def _abstention(group: Group) -> Section:
     table = abstention_rows(group)
     sentences = tuple(map(_threshold, table.filter(score="sem1").to_dicts()))
     caption = "The share of wrong answers if only the most confident questions are answered."
+    half = int(((group.pool.correct % 1) > 0).sum())
+    if half:
+        sentences += (
+            f"{half:,} answers that are right in part, because answers tie, count as wrong in these promises.",
+        )
     return Section("When to abstain", sentences, (_draw("risk-coverage", group, caption),), table)
 
 

@@ -50,12 +50,12 @@ class Group(NamedTuple):
 
 
 def groups(runs: Sequence[Run]) -> Iterator[Group]:
-    """Give each run, and after the last run of a dataset with several all of them together.
+    """Give each run, and after the last run of a dataset all of them together if they asked for as many responses.
 
     Raises
     ------
     SemeceError
-        A run has no complete question, or two runs of a dataset asked for different numbers of responses.
+        A run has no complete question.
     """
     from semece.run import names_of
 
@@ -63,17 +63,13 @@ def groups(runs: Sequence[Run]) -> Iterator[Group]:
         members = [run for run in runs if run.dataset == dataset]
         for run, name in zip(members, names_of(members), strict=True):
             yield group_of(name, [run])
-        if len(members) > 1:
+        if len(members) > 1 and len({run.n for run in members}) == 1:
             yield group_of(POOLED, members)
 
 
 def group_of(model: str, runs: Sequence[Run]) -> Group:
-    """Pool runs of one dataset under a name."""
+    """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
-    for other in runs[1:]:
-        if other.n != first.n:
-            sizes = f"{first.n} in {first.path} and {other.n} in {other.path}"
-            raise SemeceError(f"runs of one dataset must have as many responses per question; got {sizes}")
     return group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
 
 

@@ -226,7 +226,7 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     -------
     DataFrame
         Run, N, excluded, accuracy, the ECEs with their intervals, regimes in percent, failures, judge. The ECE under
-        split pairing is left out if no run has it, the N of Ver-ECE if it is everywhere N.
+        split pairing is left out if no run has it, the N of Ver-ECE and of split pairing if it is everywhere N.
     """
     import polars as pl
 
@@ -240,6 +240,9 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     names = ["run", "questions", "excluded", *_triple("accuracy")]
     if (summary["ver_questions"] != summary["questions"]).any():
         names.append("ver_questions")
+    split = summary["sem2_split_questions"]
+    if ((split > 0) & (split != summary["questions"])).any():
+        names.append("sem2_split_questions")
     estimators = [*ESTIMATORS, *(["sem2_split"] if summary["sem2_split_ece"].drop_nulls().len() else [])]
     names += [column for name in estimators for column in _triple(f"{name}_ece")]
     return frame.select([*names, "regimes", "failures", "judge"])

@@ -184,17 +184,12 @@ _MEANS: dict[Regime, str] = {
 }
 
 
-def _implication(dominant: Regime, gap: float | None) -> str:
-    """Say which of the two ECEs is smaller and which is closer to ECE*."""
+def _implication(gap: float | None) -> str:
+    """Say which of the two ECEs is smaller; which is closer to ECE* depends on the population."""
     under = gap is not None and gap < 0
     side = "below" if under else "above"
     model = "For an over-confident model" if gap is None else f"Mean confidence is {side} accuracy here:"
-    size = "larger" if under else "smaller"
-    if dominant == "jensen_dominated":
-        joined = "but" if under else "and"
-        return f"{model} Sem2-ECE is {size} {joined} closer to ECE* than Sem1-ECE."
-    joined = "and" if under else "but"
-    return f"{model} Sem2-ECE is {size} {joined} farther from ECE* than Sem1-ECE."
+    return f"{model} Sem2-ECE is {'larger' if under else 'smaller'} than Sem1-ECE."
 
 
 def regime_summary(
@@ -238,7 +233,7 @@ def regime_summary(
     >>> summary.text.split(": ")[0]
     '67 % of the questions are in the large-margin regime'
     >>> print(summary.text.split(". ")[1])
-    For an over-confident model Sem2-ECE is smaller but farther from ECE* than Sem1-ECE.
+    For an over-confident model Sem2-ECE is smaller than Sem1-ECE.
     """
     names = np.ravel(regime(margin, top_two_mass, n_classes, n, design=design, n_select=n_select))
     if names.size == 0:
@@ -247,5 +242,5 @@ def regime_summary(
     dominant = REGIMES[int(np.argmax((jensen, low, large)))]
     where = "jensen-dominated" if dominant == "jensen_dominated" else f"in the {dominant.replace('_', '-')} regime"
     share = f"{100 * max(jensen, low, large):.0f} %"
-    text = f"{share} of the questions are {where}: {_MEANS[dominant]}. {_implication(dominant, gap)}"
+    text = f"{share} of the questions are {where}: {_MEANS[dominant]}. {_implication(gap)}"
     return RegimeSummary(jensen, low, large, dominant, text)
