@@ -13,7 +13,7 @@ from semece.panel import ask_judges, compare_judges, judge_shortfall
 from semece.pipeline import Missing, Undelivered
 from semece.run import Run
 from semece.samples import score
-from semece.shortfalls import shortfall_of
+from semece.shortfalls import Shortfall, shortfall_of
 
 from .servers.openai_server import OpenAIServer
 
@@ -269,3 +269,16 @@ def test_a_reply_that_no_request_can_carry_is_asked_about(labelled, monkeypatch)
     found = asyncio.run(evaluate_judge(read_labelled(labelled), "fake/judge"))
     assert found.shortfall.unreadable == 3
     found.shortfall.last_fault.encode()
+
+
+def test_a_run_says_what_its_judge_could_not_judge(semece):
+    words = ("--model", "fake/?pmf=.5,.5", "--dataset", "starter", "-n", 5, "--limit", 4, "-o", "a.db", "--quiet")
+    code, _, err = semece("run", *words, "--judge", "fake/?fault=refusal")
+    assert code == 0
+    assert "came without a text (refusal 4); --retry-failed asks for them again" in err
+    assert "came without" not in semece("run", *words[:-2], "b.db", "--quiet", "--judge", "rules")[2]
+
+
+def test_room_is_offered_where_replies_were_cut():
+    (sentence,) = Shortfall("openai/x", without_text={"truncated": 1}).sentences()
+    assert sentence.endswith("--judge-max-tokens or #max-tokens=N after the judge's name gives it more room")

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 AGAIN = "--retry-failed asks for them again"
 """How to ask again for what came without a text."""
 
+ROOM = ", --judge-max-tokens or #max-tokens=N after the judge's name gives it more room"
+"""What helps a judge whose replies are cut."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
@@ -64,7 +67,9 @@ class Shortfall:
             yield f"{self.judge}: {self.unreadable:,} {what} cannot be read (the last: {self.last_fault})"
         if self.without_text:
             reasons = ", ".join(f"{reason} {count:,}" for reason, count in self.without_text.items())
-            yield f"{self.judge}: {sum(self.without_text.values()):,} {what} came without a text ({reasons}); {AGAIN}"
+            room = ROOM if "truncated" in self.without_text else ""
+            count = sum(self.without_text.values())
+            yield f"{self.judge}: {count:,} {what} came without a text ({reasons}); {AGAIN}{room}"
 
     def as_dict(self) -> dict[str, Any]:
         """Give the fields by name."""

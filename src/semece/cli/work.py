@@ -8,7 +8,7 @@ import shlex
 import signal
 import sys
 import tomllib
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +20,7 @@ from semece.errors import BudgetError, ParseError, SemeceError
 from semece.settings import Settings, default_path
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Awaitable, Iterator, Mapping
 
     from semece.budget import Price
     from semece.datasets import Dataset
@@ -69,11 +69,23 @@ def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -
     except KeyboardInterrupt:
         typer.echo(f"interrupted; the run is stored: semece summary {shlex.quote(str(path))}", err=True)
         raise typer.Exit(130) from None
+    for sentence in owed(path, settings):
+        typer.echo(f"semece: {sentence}", err=True)
     typer.echo(f"\n{path}")
     if outcome.missing or code:
         last = "" if outcome.last_failure is None else f" (the last failure: {outcome.last_failure})"
         typer.echo(f"semece: {outcome.missing:,} replies are missing{last}; {again}", err=True)
         raise typer.Exit(code or 3)
+
+
+def owed(path: Path, settings: Settings) -> Iterator[str]:
+    """Say what a judge that is a model could not judge, and why; what did not come is counted as missing elsewhere."""
+    from semece.panel import judge_shortfall
+
+    judges = set(settings.judges())
+    shortfall = judge_shortfall(path, *judges) if len(judges) == 1 else None
+    if shortfall is not None:
+        yield from replace(shortfall, undelivered=0).sentences()
 
 
 def with_higher_cap(words: list[str], caps: Mapping[str, float | None] | None = None) -> list[str]:
