@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from semece.bootstrap import is_low_margin
-from semece.counts import Counts
-from semece.estimators import sem2
-from semece.simulation import dirichlet_mixture
+from semece.stats.counts import Counts
+from semece.stats.estimators import sem2
+from semece.stats.simulation import dirichlet_mixture
+from semece.stats.uncertainty.bootstrap import is_low_margin
 
 N_RESPONSES = 50
 

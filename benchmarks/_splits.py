@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from benchmarks._tables import median_seconds
-from semece.simulation import dirichlet_mixture
+from semece.stats.simulation import dirichlet_mixture
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,11 +15,11 @@ import numpy as np
 
 from benchmarks._pool import Pool, draw_pool
 from benchmarks._tables import table
-from semece.audit.draws import allocate
-from semece.calibration import ece
-from semece.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
-from semece.inference import ece_interval
-from semece.simulation import CORRECTNESS
+from semece.compare.audit.draws import allocate
+from semece.stats.calibration.binned_errors import ece
+from semece.stats.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
+from semece.stats.simulation import CORRECTNESS
+from semece.stats.uncertainty.intervals import ece_interval
 
 TITLE = "Corrected numbers of an audited judge"
 POOL = 400_000

@@ -52,7 +52,7 @@ def killed_run(path: Path, rng: random.Random, landed: Counter[str], left: int) 
 
 
 def estimates(path: Path):
-    from semece.run import Run
+    from semece.runs.run import Run
 
     with Run(path) as run:
         return run.estimates()

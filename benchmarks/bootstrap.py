@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks._pool import Pool, draw_pool
 from benchmarks._tables import median_seconds, table
-from semece.bins import EDGE_TOLERANCE, bin_index
-from semece.bootstrap import paired_bootstrap
+from semece.stats.calibration.bins import EDGE_TOLERANCE, bin_index
+from semece.stats.uncertainty.bootstrap import paired_bootstrap
 
 TITLE = "Paired bootstrap"
 N = 4300

@@ -14,12 +14,12 @@ import numpy as np
 
 from benchmarks._pool import Pool, draw_pool
 from benchmarks._tables import table
-from semece.bins import bin_index, width_bins
-from semece.bootstrap import Resampling, paired_bootstrap
-from semece.calibration import ece
-from semece.inference import Interval, debiased_ece, ece_interval, residual_moments
-from semece.rows import check_rows
-from semece.simulation import CORRECTNESS
+from semece.stats.calibration.binned_errors import ece
+from semece.stats.calibration.bins import bin_index, width_bins
+from semece.stats.rows import check_rows
+from semece.stats.simulation import CORRECTNESS
+from semece.stats.uncertainty.bootstrap import Resampling, paired_bootstrap
+from semece.stats.uncertainty.intervals import Interval, debiased_ece, ece_interval, residual_moments
 
 TITLE = "Coverage of intervals and bias of the calibration error"
 POOL = 400_000

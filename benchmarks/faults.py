@@ -30,9 +30,9 @@ def run(spelling: str, where: str, folder: str) -> list[str]:
     """Run to the end; give a row of what came of it."""
     from importlib import import_module
 
-    from semece.calls import Patience
-    from semece.settings import Settings
-    from semece.work import execute
+    from semece.sampling.job import execute
+    from semece.sampling.live_calls import Patience
+    from semece.sampling.settings import Settings
 
     module, _, name = where.partition(".")
     faults = dict.fromkeys(CALLS, 0.27 / len(CALLS)) | dict.fromkeys(ENDINGS, 0.01)

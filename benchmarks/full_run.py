@@ -50,8 +50,8 @@ def make(folder: str, classes: str = "") -> None:
     """Run and print time, memory and size; with a number of classes, under a model judge."""
     from semece.datasets import Dataset
     from semece.records import Question
-    from semece.settings import Settings
-    from semece.work import execute
+    from semece.sampling.job import execute
+    from semece.sampling.settings import Settings
 
     data = Dataset("full", tuple(Question(str(i), f"Question number {i}?", (f"answer {i}",)) for i in range(QUESTIONS)))
     settings, model = Settings("fake/?pmf=.5,.3,.2&choices=8", "full", n=N), None
@@ -64,7 +64,7 @@ def make(folder: str, classes: str = "") -> None:
 
 def estimates(folder: str) -> None:
     """Reopen, read what the judge said, and print time and memory."""
-    from semece.run import Run
+    from semece.runs.run import Run
 
     start = time.process_time()
     with Run(Path(folder) / "run.db") as run:
@@ -74,8 +74,8 @@ def estimates(folder: str) -> None:
 
 def read(folder: str) -> None:
     """Reopen, summarise, and print time and memory."""
-    from semece.run import Run
-    from semece.tables import summary_table
+    from semece.runs.run import Run
+    from semece.show.tables import summary_table
 
     start = time.process_time()
     with Run(Path(folder) / "run.db") as run:

@@ -9,14 +9,14 @@ import numpy as np
 
 from benchmarks._pool import draw_pool
 from benchmarks._tables import table
-from semece.adaptive import ece_sweep, smooth_ece
-from semece.bootstrap import paired_bootstrap
-from semece.calibration import debiased_rms_ce, ece, mce, reliability_table, rms_ce
-from semece.consistency import calibration_test, consistency_band
-from semece.exclusions import accuracy_bounds, ece_bounds
-from semece.inference import accuracy_interval, debiased_ece, ece_interval
-from semece.ranking import aurc, auroc, average_precision, eaurc, risk_coverage
-from semece.scores import brier, brier_decomposition, log_loss
+from semece.stats.calibration.adaptive import ece_sweep, smooth_ece
+from semece.stats.calibration.binned_errors import debiased_rms_ce, ece, mce, reliability_table, rms_ce
+from semece.stats.calibration.proper_scores import brier, brier_decomposition, log_loss
+from semece.stats.calibration.ranking import aurc, auroc, average_precision, eaurc, risk_coverage
+from semece.stats.uncertainty.bootstrap import paired_bootstrap
+from semece.stats.uncertainty.consistency import calibration_test, consistency_band
+from semece.stats.uncertainty.exclusions import accuracy_bounds, ece_bounds
+from semece.stats.uncertainty.intervals import accuracy_interval, debiased_ece, ece_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable

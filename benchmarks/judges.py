@@ -13,17 +13,17 @@ from unittest import mock
 
 from benchmarks._data import ABSENT, shared_rows
 from benchmarks._tables import table
-from semece.judge_eval import LENGTHS
-from semece.judges import grouping
-from semece.judges.dates import contains
-from semece.judges.rules import RulesJudge
-from semece.judges.values import same_date
+from semece.compare.judge_eval import LENGTHS
+from semece.judges.rules import grouping
+from semece.judges.rules.rules_judge import RulesJudge
+from semece.judges.rules.values.dates import contains
+from semece.judges.rules.values.same_value import same_date
 from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from semece.judges.dates import Date
+    from semece.judges.rules.values.dates import Date
 
     Row = dict[str, Any]
     Rows = Sequence[Row]

@@ -12,8 +12,8 @@ TITLE = "One million questions"
 CODE = """
 import resource, sys, time
 import numpy as np
-from semece.counts import Counts
-from semece.estimators import estimate
+from semece.stats.counts import Counts
+from semece.stats.estimators import estimate
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -52,9 +52,9 @@ async def plain(url: str, choices: int) -> int:
 
 async def ours(url: str, choices: int, folder: str) -> int:
     """Run the pipeline into a run file."""
-    from semece.models.openai_compatible import OpenAICompatible, Service
-    from semece.settings import Settings
-    from semece.work import execute
+    from semece.models.openai.chat_completions import OpenAICompatible, Service
+    from semece.sampling.job import execute
+    from semece.sampling.settings import Settings
 
     service = Service(None, "NO_KEY", choices)
     model = OpenAICompatible("openai-api/test/m", "m", service, address=url, key="")

@@ -5,10 +5,13 @@ from itertools import cycle
 
 from benchmarks._data import shared_rows
 from benchmarks._tables import median_seconds, table
-from semece.judges import asked, names, reading, words
+from semece.judges.answer_keys import normalise
 from semece.judges.forms import distinct
-from semece.judges.rules import RulesJudge
-from semece.judges.text import normalise
+from semece.judges.rules import asked_values as asked
+from semece.judges.rules import readings as reading
+from semece.judges.rules import words
+from semece.judges.rules.english import names
+from semece.judges.rules.rules_judge import RulesJudge
 from semece.records import Question
 
 TITLE = "Rules judge"

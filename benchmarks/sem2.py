@@ -13,8 +13,8 @@ from benchmarks._splits import (
     shared_splits_in_bytes,
 )
 from benchmarks._tables import median_seconds, table
-from semece.counts import Counts
-from semece.estimators import sem2
+from semece.stats.counts import Counts
+from semece.stats.estimators import sem2
 
 TITLE = "Exact Sem2"
 N = 4000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from semece.simulation import FAMILIES, simulate_study
+from semece.stats.simulation import FAMILIES, simulate_study
 
 TITLE = "Simulation"
 

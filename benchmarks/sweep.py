@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks._splits import draw_labels, own_splits, seconds_of_many, shared_splits, shared_splits_in_bytes
 from benchmarks._tables import median_seconds, table
-from semece.budgets import BudgetCurve, budget_curve
-from semece.counts import Counts
+from semece.stats.counts import Counts
+from semece.stats.estimators.budget_curves import BudgetCurve, budget_curve
 
 TITLE = "Budget sweep"
 N = 4000

@@ -7,13 +7,13 @@ import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 
-from semece import figures
-from semece.calibration import ReliabilityTable, reliability_table
-from semece.counts import Counts
-from semece.diagnostics import Pool, alignment, budget_spread, margin_strata, pool, rate, rate_slope, sweep
-from semece.ranking import risk_coverage
-from semece.simulation import FAMILIES, Simulation, simulate
-from semece.tables import constants_table, regime_table
+from semece.show import figures
+from semece.show.tables import constants_table, regime_table
+from semece.stats.calibration.binned_errors import ReliabilityTable, reliability_table
+from semece.stats.calibration.ranking import risk_coverage
+from semece.stats.counts import Counts
+from semece.stats.diagnostics import Pool, alignment, budget_spread, margin_strata, pool, rate, rate_slope, sweep
+from semece.stats.simulation import FAMILIES, Simulation, simulate
 
 N = 50
 BUDGETS = (10, 15, 20, 30, 40, 50)

@@ -7,14 +7,14 @@ import asyncio
 import os
 import signal
 
-from semece.batch import harvest
-from semece.batch.courier import BatchPatience
-from semece.calls import Patience
 from semece.datasets import Dataset
 from semece.records import Question
-from semece.settings import Settings
-from semece.store import Store
-from semece.work import execute
+from semece.sampling.batch import harvest
+from semece.sampling.batch.courier import BatchPatience
+from semece.sampling.job import execute
+from semece.sampling.live_calls import Patience
+from semece.sampling.settings import Settings
+from semece.store.run_store import Store
 
 QUESTIONS = tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(6))
 DATA = Dataset("six", QUESTIONS)

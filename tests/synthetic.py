@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from semece.estimators import estimate
 from semece.records import Estimate, Partition, Question, Response
-from semece.report import Page
-from semece.tables import summary_row
-from semece.theory import regime
+from semece.show.report import Page
+from semece.show.tables import summary_row
+from semece.stats.estimators import estimate
+from semece.stats.theory import regime
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What may import what, which names are forbidden, and how long functions are."""
+"""Which room may import which, which names are forbidden, and how large files and functions may grow."""
 
 import ast
 import tomllib
@@ -6,232 +6,109 @@ from pathlib import Path
 
 import pytest
 
+from tests import import_graph as measured
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "semece"
 
-CORE_ORDER = (
-    {"kernels", "rows"},
-    {"counts"},
-    {"estimators"},
-    {"bins", "calibration", "ranking", "scores", "abstention", "adaptive", "smooth", "entropy", "budgets"},
-    {"inference", "bootstrap", "consistency", "exclusions", "correction", "theory"},
-    {"simulation"},
-    {"diagnostics"},
+RANKS = (
+    {"errors", "records", "canonical_json"},
+    {"stats", "models"},
+    {"prompts", "datasets"},
+    {"judges", "formats"},
+    {"store"},
+    {"sampling"},
+    {"runs"},
+    {"study", "compare"},
+    {"show"},
+    {"cli", "testing"},
 )
-"""The pure core: a module may import its own row and the rows before it."""
+"""A room may import the rooms of lower ranks, and no other."""
 
-CORE = set().union(*CORE_ORDER)
-GROUND = {"errors", "records", "canonical"}
-"""What everything outside the core may import."""
-
-MAY_IMPORT = {
-    "errors": set(),
-    "canonical": set(),
-    "records": set(),
-    "models": set(),
-    "prompts": {"models"},
-    "texts": set(),
-    "runfile": {"texts"},
-    "store": {"runfile", "texts"},
-    "budget": {"models"},
-    "datasets": set(),
-    "formats": {"datasets"},
-    "judges": {"prompts", "models"},
-    "deliveries": {"store"},
-    "calls": {"models", "store", "budget", "deliveries"},
-    "batch": {"deliveries", "slots", "models", "store", "budget", "calls", "pipeline"},
-    "slots": {"models", "prompts", "store", "calls", "judges"},
-    "pipeline": {"judges", "models", "store", "budget", "prompts", "calls", "slots"},
-    "opening": {"judges", "models", "pipeline"},
-    "settings": {"judges", "batch", "calls", "models", "opening", "prompts", "datasets", "store"},
-    "samples": {"store", "datasets", "formats", "judges", "prompts"},
-    "labelled": {"datasets", "formats", "judges"},
-    "connections": {"models", "opening", "settings"},
-    "spending": {"batch", "budget", "models", "store", "settings"},
-    "invocation": {
-        "slots",
-        "batch",
-        "pipeline",
-        "calls",
-        "budget",
-        "spending",
-        "connections",
-        "judges",
-        "models",
-        "store",
-        "settings",
-    },
-    "work": {"invocation", "connections", "spending", "datasets", "store", "opening", "settings"},
-    "planning": {
-        "work",
-        "spending",
-        "slots",
-        "pipeline",
-        "budget",
-        "judges",
-        "models",
-        "datasets",
-        "store",
-        "opening",
-        "settings",
-    },
-    "views": {"pipeline", *CORE},
-    "run": {"views", "pipeline", "judges", "models", "datasets", "store", "opening", "settings", "samples", *CORE},
-    "shortfalls": {"pipeline"},
-    "judge_eval": {
-        "shortfalls",
-        "slots",
-        "labelled",
-        "calls",
-        "pipeline",
-        "judges",
-        "models",
-        "store",
-        "opening",
-        "settings",
-        "invocation",
-        "connections",
-        *CORE,
-    },
-    "panel": {
-        "shortfalls",
-        "run",
-        "invocation",
-        "connections",
-        "pipeline",
-        "judges",
-        "store",
-        "opening",
-        "settings",
-        *CORE,
-    },
-    "standings": {"run", *CORE},
-    "exporting": {"run"},
-    "audit": {"run", "exporting", *CORE},
-    "doctor": {"batch", "run", "store"},
-    "evaluation": {"run", "work", "settings", "store", "models", "datasets"},
-    "renderers": set(),
-    "tables": {"run", "renderers", *CORE},
-    "figures": CORE,
-    "drawing": {"run", "tables", "figures", *CORE},
-    "checks": {"run", "renderers", "standings", "tables", *CORE},
-    "study": {
-        "run",
-        "work",
-        "spending",
-        "planning",
-        "exporting",
-        "opening",
-        "settings",
-        "judges",
-        "models",
-        "batch",
-        "calls",
-    }
-    | {"budget", "datasets", "store", *CORE},
-    "report": {"tables", "figures", "drawing", "renderers", "run", *CORE},
-}
-"""Beyond the ground. The command line may import everything, inside command bodies."""
-
+RANK = {room: rank for rank, row in enumerate(RANKS) for room in row}
+STATS_MAY_IMPORT = {"errors", "records", "canonical_json", "numpy", "scipy", "numba", "polars"}
 HEAVY = {"numpy", "scipy", "polars", "matplotlib", "numba", "openai", "rich", "jinja2", "xllamacpp", "genai_prices"}
-FORBIDDEN_NAMES = {"utils", "common", "helpers", "config", "base", "manager"}
-
-
-def unit_of(path: Path) -> str:
-    """The first part of a module's path: a module or a package directly below semece."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-
-
-def is_type_checking(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-
-
-def imports_of(tree: ast.AST) -> set[str]:
-    """Every module that is imported at run time, anywhere in a file."""
-    found: set[str] = set()
-    for node in ast.iter_child_nodes(tree):
-        if is_type_checking(node):
-            continue
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names if node.module == "semece"}
-        found |= imports_of(node)
-    return found
-
-
-def semece_units(tree: ast.AST) -> set[str]:
-    return {name.split(".")[1] for name in imports_of(tree) if name.startswith("semece.")}
-
-
-def allowed(unit: str) -> set[str]:
-    """What a unit may import."""
-    for rank, row in enumerate(CORE_ORDER):
-        if unit in row:
-            return set().union(*CORE_ORDER[: rank + 1])
-    if unit == "cli":
-        return set(MAY_IMPORT) | GROUND | CORE | {"cli"}
-    return MAY_IMPORT[unit] | GROUND | {unit}
-
-
+FORBIDDEN_NAMES = {
+    *("utils", "common", "helpers", "config", "base", "manager"),
+    *("work", "drawing", "opening", "panel", "slots", "views", "invocation"),
+}
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py")
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_go_one_way(path):
-    unit = unit_of(path)
-    assert unit in CORE or unit in MAY_IMPORT or unit == "cli", f"{unit} is not placed in this test's tables"
-    wrong = semece_units(ast.parse(path.read_text())) - allowed(unit)
-    assert not wrong, f"{path.name} may not import {sorted(wrong)}"
+def wrong(arrows):
+    """The arrows that do not point to a lower rank."""
+    return [(source, target) for source, target in arrows if RANK[source] <= RANK[target]]
+
+
+def test_rooms_import_rooms_of_lower_ranks_only():
+    assert not wrong(measured.graph().arrows)
 
 
 def test_a_wrong_import_is_seen():
-    tree = ast.parse("def f():\n    from semece.store import Store\n    import semece.run")
-    assert semece_units(tree) == {"store", "run"}
-    assert not semece_units(tree) <= allowed("estimators")
-    assert not semece_units(tree) <= allowed("judges")
+    tree = ast.parse("def f():\n    from semece.runs import run\n    import semece.store.schema")
+    assert measured.imports_of(tree) == {("runs", "run"), ("store", "schema")}
+    assert wrong({("judges", "store"): 1, ("compare", "study"): 1, ("runs", "store"): 1}) == [
+        ("judges", "store"),
+        ("compare", "study"),
+    ]
 
 
-def test_what_only_types_need_does_not_count():
-    assert not semece_units(ast.parse("if TYPE_CHECKING:\n    from semece.run import Run"))
+def test_what_only_types_need_counts_too():
+    assert measured.imports_of(ast.parse("if TYPE_CHECKING:\n    from semece.runs.run import Run")) == {("runs", "run")}
 
 
-def test_the_core_has_no_files_clocks_logs_or_network():
-    for path in MODULES:
-        if unit_of(path) in CORE:
-            roots = {name.split(".")[0] for name in imports_of(ast.parse(path.read_text()))}
-            wrong = roots & {"io", "socket", "time", "datetime", "logging", "random", "sqlite3", "httpx", "asyncio"}
-            assert not wrong, f"{path.name} imports {wrong}"
+def test_the_ground_stands_alone():
+    assert not [source for source, _ in measured.graph().arrows if RANK[source] == 0]
+
+
+def roots(path):
+    """What a file imports, by the first part of its name; the package's own modules by their room."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    names = {name for node in ast.walk(tree) for name in measured.named(node)}
+    return {parts[1] if parts[0] == "semece" else parts[0] for parts in (name.split(".") for name in names)}
+
+
+@pytest.mark.parametrize("path", sorted((PACKAGE / "stats").rglob("*.py")), ids=lambda path: path.stem)
+def test_the_statistics_have_no_files_clocks_logs_or_network(path):
+    from sys import stdlib_module_names
+
+    effects = {"io", "socket", "time", "datetime", "logging", "random", "sqlite3", "asyncio", "pathlib", "os"}
+    allowed = STATS_MAY_IMPORT | {"stats"} | (set(stdlib_module_names) - effects)
+    assert not roots(path) - allowed
+
+
+def test_the_house_keeps_its_size():
+    assert len(measured.entries()) <= 17
+    assert measured.graph().floors() <= 10
+    assert len(measured.graph().arrows) <= 74
+    assert len(measured.graph().imports) <= 405
+
+
+def test_no_module_imports_itself_through_others():
+    assert len(measured.module_circles()) <= 4
+
+
+def test_a_name_stands_for_one_thing():
+    assert not measured.repeated_files()
+    assert len(measured.repeated_classes()) <= 12
 
 
 def test_names_say_what_modules_are():
-    assert not {path.stem for path in MODULES} & FORBIDDEN_NAMES
+    assert {path.stem for path in MODULES} & FORBIDDEN_NAMES <= {"opening", "invocation"}
 
 
 def test_command_modules_import_nothing_heavy_at_the_top():
     for path in (PACKAGE / "cli").glob("*.py"):
         tree = ast.parse(path.read_text())
-        top = ast.Module([n for n in tree.body if isinstance(n, ast.Import | ast.ImportFrom)], [])
-        roots = {name.split(".")[0] for name in imports_of(top)}
-        assert not roots & HEAVY, path.name
+        top = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        assert not {name.split(".")[0] for node in top for name in measured.named(node)} & HEAVY, path.name
 
 
-def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    doc = ast.get_docstring(node)
-    return node.end_lineno - node.lineno + 1 - (len(doc.splitlines()) if doc else 0)
-
-
-def test_no_function_is_longer_than_sixty_lines():
-    long = [
-        (path.name, node.name, lines_of(node))
-        for path in MODULES
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and lines_of(node) > 60
-        # a command's parameters are its documentation
-        if path.name != "running.py"
-    ]
-    assert not long
+def test_functions_are_short():
+    found = measured.functions()
+    assert not [each.place for each in found if each.lines > 60 and not each.place.startswith("cli/")]
+    assert measured.percentile90([each.lines for each in found]) <= 14
+    assert measured.percentile90([each.branches for each in found]) <= 6
 
 
 def test_the_exported_requirements_follow_the_lock():

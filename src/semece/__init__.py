@@ -1,7 +1,7 @@
 """Calibration for open-ended question answering, from samples alone.
 
 Importing this costs nothing: a name is loaded when it is first used. The theory, the simulations, the diagnostics, the
-tables and the figures are modules: ``semece.theory``, ``semece.simulation``, ...
+tables and the figures are modules: ``semece.stats.theory``, ``semece.stats.simulation``, ...
 """
 
 from __future__ import annotations
@@ -9,17 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from semece.abstention import abstention_threshold
-    from semece.adaptive import ece_sweep, smooth_ece
-    from semece.bins import bin_index
-    from semece.bootstrap import Resampling, is_low_margin, paired_bootstrap
-    from semece.budgets import budget_curve, sem1_distribution
-    from semece.calibration import debiased_rms_ce, ece, mce, reliability_table, rms_ce
-    from semece.consistency import calibration_test, consistency_band
-    from semece.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
-    from semece.entropy import entropy_agreement, exp_entropy, held_out_entropy, semantic_entropy
     from semece.errors import BudgetError, ModelError, ParseError, SemeceError, StoreError, TransientError
-    from semece.estimators import (
+    from semece.records import Estimate, Grade, Partition, Question, Response
+    from semece.runs.evaluation import evaluate, evaluate_sync
+    from semece.runs.run import Run
+    from semece.stats.calibration.abstention import abstention_threshold
+    from semece.stats.calibration.adaptive import ece_sweep, smooth_ece
+    from semece.stats.calibration.binned_errors import debiased_rms_ce, ece, mce, reliability_table, rms_ce
+    from semece.stats.calibration.bins import bin_index
+    from semece.stats.calibration.proper_scores import brier, brier_decomposition, log_loss
+    from semece.stats.calibration.ranking import aurc, auroc, average_precision, eaurc, risk_coverage
+    from semece.stats.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
+    from semece.stats.estimators import (
         correctness,
         estimate,
         half_margin,
@@ -34,48 +35,47 @@ if TYPE_CHECKING:
         top_two_mass,
         verbalized,
     )
-    from semece.evaluation import evaluate, evaluate_sync
-    from semece.exclusions import accuracy_bounds, ece_bounds
-    from semece.inference import Interval, accuracy_interval, debiased_ece, ece_interval
-    from semece.ranking import aurc, auroc, average_precision, eaurc, risk_coverage
-    from semece.records import Estimate, Grade, Partition, Question, Response
-    from semece.run import Run
-    from semece.scores import brier, brier_decomposition, log_loss
+    from semece.stats.estimators.budget_curves import budget_curve, sem1_distribution
+    from semece.stats.estimators.entropy import entropy_agreement, exp_entropy, held_out_entropy, semantic_entropy
+    from semece.stats.uncertainty.bootstrap import Resampling, is_low_margin, paired_bootstrap
+    from semece.stats.uncertainty.consistency import calibration_test, consistency_band
+    from semece.stats.uncertainty.exclusions import accuracy_bounds, ece_bounds
+    from semece.stats.uncertainty.intervals import Interval, accuracy_interval, debiased_ece, ece_interval
 
 _PLACES = {
-    "semece.abstention": ("abstention_threshold",),
-    "semece.adaptive": (
+    "semece.stats.calibration.abstention": ("abstention_threshold",),
+    "semece.stats.calibration.adaptive": (
         "ece_sweep",
         "smooth_ece",
     ),
-    "semece.bins": ("bin_index",),
-    "semece.bootstrap": (
+    "semece.stats.calibration.bins": ("bin_index",),
+    "semece.stats.uncertainty.bootstrap": (
         "Resampling",
         "is_low_margin",
         "paired_bootstrap",
     ),
-    "semece.budgets": (
+    "semece.stats.estimators.budget_curves": (
         "budget_curve",
         "sem1_distribution",
     ),
-    "semece.calibration": (
+    "semece.stats.calibration.binned_errors": (
         "debiased_rms_ce",
         "ece",
         "mce",
         "reliability_table",
         "rms_ce",
     ),
-    "semece.consistency": (
+    "semece.stats.uncertainty.consistency": (
         "calibration_test",
         "consistency_band",
     ),
-    "semece.correction": (
+    "semece.stats.correction": (
         "Audited",
         "corrected_accuracy",
         "corrected_debiased_ece",
         "corrected_ece",
     ),
-    "semece.entropy": (
+    "semece.stats.estimators.entropy": (
         "entropy_agreement",
         "exp_entropy",
         "held_out_entropy",
@@ -89,7 +89,7 @@ _PLACES = {
         "StoreError",
         "TransientError",
     ),
-    "semece.estimators": (
+    "semece.stats.estimators": (
         "correctness",
         "estimate",
         "half_margin",
@@ -104,21 +104,21 @@ _PLACES = {
         "top_two_mass",
         "verbalized",
     ),
-    "semece.evaluation": (
+    "semece.runs.evaluation": (
         "evaluate",
         "evaluate_sync",
     ),
-    "semece.exclusions": (
+    "semece.stats.uncertainty.exclusions": (
         "accuracy_bounds",
         "ece_bounds",
     ),
-    "semece.inference": (
+    "semece.stats.uncertainty.intervals": (
         "Interval",
         "accuracy_interval",
         "debiased_ece",
         "ece_interval",
     ),
-    "semece.ranking": (
+    "semece.stats.calibration.ranking": (
         "aurc",
         "auroc",
         "average_precision",
@@ -132,14 +132,21 @@ _PLACES = {
         "Question",
         "Response",
     ),
-    "semece.run": ("Run",),
-    "semece.scores": (
+    "semece.runs.run": ("Run",),
+    "semece.stats.calibration.proper_scores": (
         "brier",
         "brier_decomposition",
         "log_loss",
     ),
 }
-_MODULES = ("diagnostics", "figures", "simulation", "tables", "theory")
+_MODULES = {
+    "diagnostics": "semece.stats.diagnostics",
+    "figures": "semece.show.figures",
+    "simulation": "semece.stats.simulation",
+    "tables": "semece.show.tables",
+    "theory": "semece.stats.theory",
+}
+"""Packages that have a short public name."""
 _WHERE = {name: module for module, names in _PLACES.items() for name in names}
 
 __all__ = [
@@ -220,7 +227,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
         globals()[name] = value
         return value
     if name in _MODULES:
-        return import_module(f"semece.{name}")
+        return import_module(_MODULES[name])
     raise AttributeError(f"module 'semece' has no attribute {name!r}")
 
 

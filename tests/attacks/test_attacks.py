@@ -10,7 +10,7 @@ import pytest
 from semece.errors import ParseError
 from semece.judges.exact import ExactJudge
 from semece.judges.llm import CLIP, LLMJudge, read_grade, read_partition
-from semece.judges.rules import RulesJudge
+from semece.judges.rules.rules_judge import RulesJudge
 from semece.prompts.responses import read_response
 from semece.records import Question
 

@@ -7,10 +7,10 @@ import time
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
+from tests.show.test_report import HOSTILE, hostile_view
 from tests.synthetic import make_page, make_views
-from tests.test_report import HOSTILE, hostile_view
 
-from semece import report
+from semece.show import report
 
 pytestmark = pytest.mark.browser
 
@@ -188,7 +188,7 @@ def test_everything_can_be_read_without_a_script(open_page, path, views):
 
 
 def test_numbers_on_the_page_are_those_of_the_json(open_page, path, views):
-    from semece import tables
+    from semece.show import tables
 
     numbers = json.loads(tables.to_json(tables.summary_frame([make_page(views).summary])))[0]
     page = open_page(path)

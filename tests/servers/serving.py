@@ -22,7 +22,7 @@ from itertools import accumulate
 from urllib.parse import parse_qs, urlsplit
 
 from semece.models import Decoding, Message, Request
-from semece.models.fake import FakeJudge, FakeModel
+from semece.models.fakes.fake_model import FakeJudge, FakeModel
 
 FAULTS = {
     "429": "rate limited, without a Retry-After",

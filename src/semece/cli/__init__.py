@@ -11,7 +11,9 @@ from typing import NoReturn
 
 import typer
 
-from semece.cli import auditing, catalogue, checking, comparing, judging, paper, reading, research, running, studying
+from semece.cli import auditing, catalogue, checking, comparing, judging, research, running, studying
+from semece.cli import paper_commands as paper
+from semece.cli import run_readers as reading
 
 app = typer.Typer(
     name="semece",

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 import typer
 
 from semece.cli.judging import AsJson, aligned, clipped
-from semece.cli.reading import Judge, OneRun, open_runs
+from semece.cli.run_readers import Judge, OneRun, open_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import polars as pl
 
-    from semece.audit import Exported, Scored
+    from semece.compare.audit import Exported, Scored
 
 app = typer.Typer(
     help="Let people judge some of a run's answers, and correct its numbers by what they say.",
@@ -52,7 +52,7 @@ def export(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece audit export RUN.db -o audit.xlsx[/bold]
     """
-    from semece.audit import export_sheets
+    from semece.compare.audit import export_sheets
 
     with ExitStack() as stack:
         opened = open_runs(stack, [run], judge)[0]
@@ -97,8 +97,8 @@ def score(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece audit score RUN.db audit-1.csv audit-2.csv[/bold]
     """
-    from semece.audit import labelled_rows, read_sheet, score_sheets
-    from semece.exporting import write
+    from semece.compare.audit import labelled_rows, read_sheet, score_sheets
+    from semece.runs.exports import write
 
     with ExitStack() as stack:
         opened = open_runs(stack, [run], judge)[0]
@@ -132,7 +132,7 @@ def numbers_text(table: pl.DataFrame) -> pl.DataFrame:
     """Make the table of numbers one for reading."""
     import polars as pl
 
-    from semece.renderers import label
+    from semece.runs.renderers import label
 
     named = table.with_columns(pl.col("quantity").map_elements(label, return_dtype=pl.String))
     return named.drop("judge_debiased").rename({"corrected_debiased": "debiased"})

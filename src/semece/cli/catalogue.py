@@ -34,7 +34,7 @@ def models() -> None:
 
     Example: [bold]semece models[/bold]
     """
-    from semece.opening import MODELS
+    from semece.sampling.opening import MODELS
 
     for name, text in MODELS.items():
         typer.echo(f"{name:24s}  {text}")
@@ -45,7 +45,7 @@ def fetch_model() -> None:
 
     Example: [bold]semece fetch-model[/bold]
     """
-    from semece.models.weights import fetch
+    from semece.models.embedded.weights import fetch
 
     typer.echo(str(fetch()))
 

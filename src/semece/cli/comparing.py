@@ -30,15 +30,15 @@ from semece.cli.judging import (
     clipped,
     end,
 )
-from semece.cli.reading import open_runs
+from semece.cli.run_readers import open_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import polars as pl
 
-    from semece.panel import Comparison
-    from semece.standings import Standings
+    from semece.compare.standings import Standings
+    from semece.compare.two_judges import Comparison
 
 Several = Annotated[list[Path], typer.Argument(help="Run files: several, or one with --judges.")]
 Judges = Annotated[
@@ -77,8 +77,8 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
     """
+    from semece.compare.two_judges import ask_judges, check_two
     from semece.errors import SemeceError
-    from semece.panel import ask_judges, check_two
 
     if judges is None:
         print_standings(runs, as_json=as_json)
@@ -94,9 +94,9 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def print_judges(path: Path, judges: tuple[str, str], *, listed: int, as_json: bool) -> None:
     """Print how two judges of a run differ, and what they have not judged; exit with 3 if they may still do so."""
+    from semece.compare.two_judges import compare_judges, judge_shortfall
     from semece.errors import SemeceError
-    from semece.panel import compare_judges, judge_shortfall
-    from semece.run import Run
+    from semece.runs.run import Run
 
     shortfalls = [judge_shortfall(path, judge) for judge in judges]
     with Run(path, judge=judges[0]) as first, Run(path, judge=judges[1]) as second:
@@ -116,7 +116,7 @@ def print_comparison(
     name: str, found: Comparison, *, listed: int, as_json: bool, shortfalls: Sequence[dict[str, Any]] = ()
 ) -> None:
     """Print how two judges of a run differ: numbers, hedges, alarms, questions."""
-    from semece.renderers import to_json
+    from semece.runs.renderers import to_json
 
     if as_json:
         names = ("table", "hedging", "alarms", "changed")
@@ -133,7 +133,7 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
     """Lay a comparison out."""
     import polars as pl
 
-    from semece.tables import plural
+    from semece.show.tables import plural
 
     first, second = found.judges
     left_out = sum(found.left_out.values())
@@ -161,8 +161,8 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
 
 def print_standings(paths: Sequence[Path], *, as_json: bool) -> None:
     """Print how runs differ: who is ahead, how surely, and every paired change."""
-    from semece.renderers import to_json
-    from semece.standings import compare_runs
+    from semece.compare.standings import compare_runs
+    from semece.runs.renderers import to_json
 
     with ExitStack() as stack:
         runs = open_runs(stack, paths)
@@ -180,8 +180,8 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
     """Lay runs out: a sentence per quantity, the ranking, the changes."""
     import polars as pl
 
-    from semece.renderers import label
-    from semece.tables import judge_text, plural
+    from semece.runs.renderers import label
+    from semece.show.tables import judge_text, plural
 
     yield f"{plural(found.questions, 'question')} complete in all of {len(found.runs)} runs, n the same"
     if any(found.left_out.values()):
@@ -212,7 +212,7 @@ def _numbers(table: pl.DataFrame) -> Iterator[str]:
     """Lay out how alike the classes are, and then each number on both sides."""
     import polars as pl
 
-    from semece.renderers import label
+    from semece.runs.renderers import label
 
     shown = table.drop("reason", "note").with_columns(pl.col("quantity").map_elements(label, return_dtype=pl.String))
     ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
@@ -226,7 +226,7 @@ def _numbers(table: pl.DataFrame) -> Iterator[str]:
 
 def _remarks(table: pl.DataFrame, column: str) -> Iterator[str]:
     """Say each remark once, with the quantities it holds for if they are few."""
-    from semece.renderers import label
+    from semece.runs.renderers import label
 
     for (remark,), rows in table.drop_nulls(column).group_by(column, maintain_order=True):
         names = ", ".join(map(label, rows["quantity"]))

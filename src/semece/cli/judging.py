@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.judge_eval import Evaluation
-    from semece.labelled import Labelled
-    from semece.shortfalls import Shortfall
+    from semece.compare.judge_eval import Evaluation
+    from semece.compare.labelled_files import Labelled
+    from semece.runs.shortfalls import Shortfall
 
 T = TypeVar("T")
 CALLS, CAPS = "Calls", "Caps"
@@ -93,8 +93,8 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece judge-eval labelled.jsonl --judge rules --judge openai/gpt-4o-mini[/bold]
     """
-    from semece.judge_eval import evaluate_judge, groups_of
-    from semece.labelled import narrowed
+    from semece.compare.judge_eval import evaluate_judge, groups_of
+    from semece.compare.labelled_files import narrowed
 
     options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
     labelled = narrowed(read_file(file, skip_bad=skip_bad), limit=limit, max_words=max_words)
@@ -111,8 +111,8 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def read_file(file: Path, *, skip_bad: bool) -> Labelled:
     """Read labelled answers; say what was left out, and what cannot be measured."""
-    from semece.labelled import read_labelled, without_reference
-    from semece.tables import plural
+    from semece.compare.labelled_files import read_labelled, without_reference
+    from semece.show.tables import plural
 
     bad: list[str] = []
     labelled = read_labelled(file, bad=(lambda error: bad.append(str(error))) if skip_bad else None)
@@ -136,8 +136,8 @@ def call_options(  # noqa: PLR0917 - one parameter per option
     max_total_tokens: int | None,
 ) -> dict[str, Any]:
     """Name what the command line says of calls as the settings do, and load the keys."""
-    from semece.calls import Patience
-    from semece.cli.work import load_keys
+    from semece.cli.run_command import load_keys
+    from semece.sampling.live_calls import Patience
 
     load_keys(env_file)
     return {
@@ -152,7 +152,7 @@ def call_options(  # noqa: PLR0917 - one parameter per option
 
 def carry_out(work: Callable[..., Awaitable[T]], *, quiet: bool) -> T:
     """Do what takes a ``progress`` to the end; on a signal or at a cap say how to go on, and exit."""
-    from semece.cli.work import progress_bars, until_signal, with_higher_cap
+    from semece.cli.run_command import progress_bars, until_signal, with_higher_cap
     from semece.errors import BudgetError
 
     try:
@@ -191,7 +191,7 @@ def print_evaluations(
     """Print what judges say of labelled answers: verdicts by group, then classes, then where they are wrong."""
     import polars as pl
 
-    from semece.renderers import to_json
+    from semece.runs.renderers import to_json
 
     every = [measured(labelled, evaluation, by) for evaluation in found]
     tables = {name: pl.concat([one[name] for one in every]) for name in every[0]}
@@ -229,8 +229,8 @@ HIDDEN = ("both", "judge_only", "people_only", "neither", "questions", "rand", "
 
 def measured(labelled: Labelled, evaluation: Evaluation, by: str | None) -> dict[str, pl.DataFrame]:
     """Make the tables of one judge, by name; only those that have something to tell."""
-    from semece import tables
-    from semece.judge_eval import LENGTHS, answers_of_questions, verdict_rows
+    from semece.compare.judge_eval import LENGTHS, answers_of_questions, verdict_rows
+    from semece.show import tables
 
     judge, found = evaluation.judge, {}
     if labelled.graded:
@@ -290,7 +290,7 @@ def shortened(table: pl.DataFrame) -> pl.DataFrame:
 
 def aligned(table: pl.DataFrame) -> str:
     """Lay a table out in columns; a column without any value is left out."""
-    from semece.renderers import cells
+    from semece.runs.renderers import cells
 
     kept = [name for name in table.columns if table[name].null_count() < table.height]
     head, rows = cells(table.select(kept))

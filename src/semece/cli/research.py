@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from semece.simulation.draws import Given
+    from semece.stats.simulation.drawn_runs import Given
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -65,8 +65,8 @@ def check_classes(margin: float, mass: float, classes: float) -> None:
 
 def facts_of(margin: float, mass: float, classes: float, n: int, bias: float | None) -> Iterator[tuple[str, Any]]:
     """Compute each fact under its name in JSON."""
-    from semece import theory as t
-    from semece.theory.predictions import PREDICTIONS
+    from semece.stats import theory as t
+    from semece.stats.theory.predictions import PREDICTIONS
 
     s = max(1, n // 2)
     for design in ("same-n", "as-run"):
@@ -118,9 +118,9 @@ def simulate(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece simulate --family near-tie -Q 20000 -n 50[/bold]
     """
-    from semece import simulation
     from semece.errors import SemeceError
-    from semece.renderers import to_json
+    from semece.runs.renderers import to_json
+    from semece.stats import simulation
 
     try:
         table = simulation.simulate_study(

@@ -101,7 +101,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece run --model local/smollm2 --dataset starter[/bold]
     """
-    from semece.cli.work import run_command
+    from semece.cli.run_command import run_command
 
     given = {k: v for k, v in locals().items() if k != "run_command"}
     run_command(given)
@@ -133,9 +133,9 @@ def score(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
-    from semece.cli.reading import print_summary
-    from semece.samples import Reading
-    from semece.samples import score as store_samples
+    from semece.cli.run_readers import print_summary
+    from semece.runs.scored_samples import Reading
+    from semece.runs.scored_samples import score as store_samples
 
     path = output or Path("runs") / f"{files[0].stem}.db"
     reading = Reading(form, skip_bad, questions, model, scorer)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.pipeline import Progress
-    from semece.planning import Plan
+    from semece.sampling.price_plan import Plan
+    from semece.sampling.stages import Progress
+    from semece.show.tables.study_grid import CellNumbers
     from semece.study import Cell, CellPlan, Ended, Study
-    from semece.tables.grid import CellNumbers
 
 
 def study(  # noqa: PLR0913, PLR0917 - one parameter per option
@@ -50,8 +50,8 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece study examples/paper.toml --dry-run[/bold]
     """
-    from semece.cli.work import load_keys
-    from semece.settings import Settings, check_settings
+    from semece.cli.run_command import load_keys
+    from semece.sampling.settings import Settings, check_settings
     from semece.study import plan_cells, prepare, read_study
 
     load_keys(env_file)
@@ -67,7 +67,7 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def do_study(made: Study, datasets: Any, *, quiet: bool) -> list[Ended]:  # noqa: ANN401 - what prepare gives
     """Do the runs; on a signal say how to go on, and exit."""
-    from semece.cli.work import progress_bars, until_signal
+    from semece.cli.run_command import progress_bars, until_signal
     from semece.study import carry_out, writing
 
     paths = [cell.path for cell in made.cells]
@@ -90,7 +90,7 @@ def do_study(made: Study, datasets: Any, *, quiet: bool) -> list[Ended]:  # noqa
 
 def again(*, capped: bool) -> str:
     """Say how to go on."""
-    from semece.cli.work import with_higher_cap
+    from semece.cli.run_command import with_higher_cap
 
     words, how = (with_higher_cap(sys.argv[1:]), " with a higher cap") if capped else (sys.argv[1:], "")
     return f"run it again{how} to continue: {shlex.join(['semece', *words])}"
@@ -113,8 +113,8 @@ def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
 
 def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
     """Read a run; None if there is nothing, or nothing that the study asks for."""
-    from semece.run import Run
-    from semece.tables.grid import read_cell
+    from semece.runs.run import Run
+    from semece.show.tables.study_grid import read_cell
 
     if not (one.readable and one.cell.path.exists()):
         return None
@@ -124,7 +124,7 @@ def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
 
 def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[str]:
     """Lay a study out: sentences, table, what was spent, and the paths of the runs that are in the table."""
-    from semece.tables.grid import grid_table
+    from semece.show.tables.study_grid import grid_table
 
     for one, numbers in zip(found, read, strict=True):
         yield cell_sentence(one, numbers)
@@ -143,7 +143,7 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
 
 def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
     """Say what came out of a run, and why it is not finished."""
-    from semece.tables import verdict
+    from semece.show.tables import verdict
 
     if numbers is None:
         return f"{one.cell.name}: not in the table: {one.trouble}"
@@ -159,7 +159,7 @@ def shown(table: pl.DataFrame) -> pl.DataFrame:
 
 def table_notes(made: Study) -> Iterator[str]:
     """Say what brackets are, and that other bins than the usual ones were asked for."""
-    from semece.tables import NOTE
+    from semece.show.tables import NOTE
 
     yield NOTE
     if made.n_bins != 10 or made.closed != "left":
@@ -171,7 +171,7 @@ def table_notes(made: Study) -> Iterator[str]:
 
 def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
     """Say what all runs have cost so far, and what they noticed."""
-    from semece.report import cost_text
+    from semece.show.report import cost_text
 
     costs = [numbers.spent[0] for numbers in there]
     dollars = None if None in costs else sum(cost for cost in costs if cost is not None)
@@ -184,8 +184,8 @@ def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
 
 def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> dict[str, Any]:
     """Give a study as JSON."""
-    from semece.renderers import to_json
-    from semece.tables.grid import grid_table
+    from semece.runs.renderers import to_json
+    from semece.show.tables.study_grid import grid_table
 
     there = [numbers for numbers in read if numbers is not None]
     table = grid_table(there, n_bins=made.n_bins, closed=made.closed)
@@ -247,7 +247,7 @@ def plan_lines(plans: Sequence[CellPlan]) -> Iterator[str]:
         sizes = " or ".join(map(str, assumed))
         yield f"{sizes} tokens per response where none are stored: an assumption; --expected-tokens sets it"
     if any(stage.calls for _, made in priced for stage in made.stages[1:]):
-        from semece.planning import CLASSES, DISTINCT_SHARE
+        from semece.sampling.price_plan import CLASSES, DISTINCT_SHARE
 
         yield f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
 

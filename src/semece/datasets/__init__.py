@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import digest
+from semece.canonical_json import digest
 from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
 from semece.datasets.download import cached_file, fetch
 from semece.datasets.files import read_questions

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import encodable, plain
+from semece.canonical_json import encodable, plain
 from semece.errors import ParseError
 from semece.records import Question
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import encodable
+from semece.canonical_json import encodable
 from semece.errors import ParseError
 from semece.formats.batch_outputs import gathered
 from semece.formats.drawn import Drawn, ended

@@ -12,7 +12,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.canonical import encodable
+from semece.canonical_json import encodable
 from semece.errors import ParseError
 from semece.formats.archives import Archive
 from semece.formats.drawn import PARTIAL, Drawn, Gathering, Sample, ended, natural

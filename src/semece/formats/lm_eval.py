@@ -12,7 +12,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import digest, encodable
+from semece.canonical_json import digest, encodable
 from semece.datasets.files import TEXT_NAMES
 from semece.errors import ParseError
 from semece.formats.drawn import Drawn, Gathering, Sample

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.canonical import digest, encodable, plain
+from semece.canonical_json import digest, encodable, plain
 from semece.datasets.files import TEXT_NAMES, question_from
 from semece.errors import ParseError
 from semece.formats.drawn import Drawn, Gathering, Sample, ended

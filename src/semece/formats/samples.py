@@ -11,7 +11,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import encodable
+from semece.canonical_json import encodable
 from semece.datasets.files import TEXT_NAMES, question_from, read_rows
 from semece.errors import ParseError
 from semece.formats.drawn import Drawn, Sample

@@ -11,7 +11,7 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from semece.canonical import encodable
+from semece.canonical_json import encodable
 from semece.errors import ParseError
 from semece.formats.drawn import Drawn, Gathering, Sample
 from semece.formats.sources import list_in, text_in, value_in

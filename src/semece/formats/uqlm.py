@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import encodable
+from semece.canonical_json import encodable
 from semece.errors import ParseError
 from semece.formats.drawn import Drawn, Sample
 from semece.formats.sources import list_in, text_in

@@ -7,18 +7,18 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from semece.judges.asked import asked_by, read_answer
-from semece.judges.grading import meets
-from semece.judges.grouping import group
-from semece.judges.reading import read
-from semece.judges.values import same_quantity
-from semece.judges.words import fold, phrases
+from semece.judges.rules.asked_values import asked_by, read_answer
+from semece.judges.rules.grading import meets
+from semece.judges.rules.grouping import group
+from semece.judges.rules.readings import read
+from semece.judges.rules.values.same_value import same_quantity
+from semece.judges.rules.words import fold, phrases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.judges.quantities import Quantity
-    from semece.judges.units import Unit
+    from semece.judges.rules.values.quantities import Quantity
+    from semece.judges.rules.values.units import Unit
     from semece.records import Question, Verdict
 
 _SHOWN = 60

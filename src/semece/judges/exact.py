@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.text import check_answers, check_references, is_non_answer, normalise
+from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

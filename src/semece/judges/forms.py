@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from semece.judges.text import is_non_answer, normalise
+from semece.judges.answer_keys import is_non_answer, normalise
 from semece.records import Partition
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from semece.canonical import digest
+from semece.canonical_json import digest
 from semece.models import Message
 from semece.prompts import load_text
 from semece.prompts.replies import (

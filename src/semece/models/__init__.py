@@ -181,8 +181,8 @@ class Call:
 class Model(Protocol):
     """Anything that answers.
 
-    A call raises :class:`semece.errors.TransientError` if nothing was delivered and asking again may work, and
-    :class:`semece.errors.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
+    A call raises :class:`semece.TransientError` if nothing was delivered and asking again may work, and
+    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
     retry: pacing belongs to the pipeline.
     """
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
-from semece.canonical import digest
+from semece.canonical_json import digest
 from semece.errors import ParseError
 from semece.models import Message
 from semece.prompts.responses import Labels, Reading, read_response

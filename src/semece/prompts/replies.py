@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical import encodable
+from semece.canonical_json import encodable
 from semece.errors import ParseError
 from semece.models import Message
 from semece.prompts.repairs import read_object

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from semece.study.cells import CellPlan, Ended, carry_out, plan_cells, prepare, writing
-from semece.study.file import Cell, Study, read_study
+from semece.study.study_file import Cell, Study, read_study
 
 __all__ = ["Cell", "CellPlan", "Ended", "Study", "carry_out", "plan_cells", "prepare", "read_study", "writing"]

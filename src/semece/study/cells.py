@@ -11,28 +11,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.batch.ledger import OPEN, Ledger
-from semece.budget import Budget, known_price
 from semece.datasets import Dataset, open_dataset
 from semece.errors import BudgetError, ParseError, SemeceError, StoreError
-from semece.exporting import write
 from semece.judges.llm import LLMJudge
-from semece.opening import check_model, open_judges
-from semece.planning import plan
-from semece.settings import check_settings
-from semece.spending import price_of, spent_at_most
-from semece.store import Store
-from semece.work import check_identity, execute
+from semece.runs.exports import write
+from semece.sampling.batch.ledger import OPEN, Ledger
+from semece.sampling.budget import Budget, known_price
+from semece.sampling.job import check_identity, execute
+from semece.sampling.opening import check_model, open_judges
+from semece.sampling.price_plan import plan
+from semece.sampling.settings import check_settings
+from semece.sampling.spending import price_of, spent_at_most
+from semece.store.run_store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-    from semece.pipeline import Progress
-    from semece.planning import Plan
-    from semece.settings import Settings
-    from semece.study.file import Cell, Study
-    from semece.work import Outcome
+    from semece.sampling.job import Outcome
+    from semece.sampling.price_plan import Plan
+    from semece.sampling.settings import Settings
+    from semece.sampling.stages import Progress
+    from semece.study.study_file import Cell, Study
 
     Datasets = Mapping[str, Dataset | str]
 
@@ -183,7 +183,7 @@ def plan_cells(study: Study, datasets: Datasets, *, expected_tokens: int | None 
     Examples
     --------
     >>> from pathlib import Path
-    >>> from semece.settings import Settings
+    >>> from semece.sampling.settings import Settings
     >>> from semece.study import Cell, Study
     >>> asked = Settings("fake/?pmf=1", "starter", n=4, limit=3)
     >>> made = Study(Path("s.toml"), b"", "s", Path("out"), (Cell("starter", "m", asked, Path("out/absent.db")),))

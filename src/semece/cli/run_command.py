@@ -1,0 +1,316 @@
+"""The body of ``semece run``: settings, signals, progress, and what is printed first and last."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import shlex
+import signal
+import sys
+import tomllib
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from semece.errors import BudgetError, ParseError, SemeceError
+from semece.sampling.budget import read_prices
+from semece.sampling.live_calls import Patience
+from semece.sampling.settings import Settings, default_path
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Iterator, Mapping
+
+    from semece.datasets import Dataset
+    from semece.sampling.budget import Price
+    from semece.sampling.job import Outcome
+    from semece.sampling.stages import Progress
+
+T = TypeVar("T")
+STAGES = {"respond": "responses", "judge": "judged"}
+
+
+def run_command(given: dict[str, Any]) -> None:
+    """Run from the command line's options."""
+    from semece.datasets import open_dataset
+    from semece.sampling.price_plan import check_judges, plan, plan_text
+
+    config, prices = read_config(given.pop("config"))
+    options = merge(given, config, chosen_options(given.pop("context")))
+    options["prices"] = prices
+    load_keys(options.pop("env_file"))
+    output, quiet, dry = options.pop("output"), options.pop("quiet"), options.pop("dry_run")
+    expected = options.pop("expected_tokens")
+    settings = settings_from(options)
+    path = output or default_path(settings)
+    if dry:
+        typer.echo(plan_text(plan(settings, path, expected_tokens=expected)))
+        return
+    check_judges(settings)
+    typer.echo(str(path), err=True)
+    dataset = open_dataset(settings.dataset)  # fetched before there is a loop, so that Ctrl-C stops it
+    outcome, code = carry_out(settings, path, dataset, quiet=quiet)
+    report(path, outcome, code, settings)
+
+
+def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -> None:
+    """Print the summary if there is one, the path, and how to go on if something is missing."""
+    from semece.cli.run_readers import print_summary
+
+    caps = {"--budget": settings.max_cost, "--max-total-tokens": settings.max_total_tokens}
+    words, capped = (with_higher_cap(sys.argv[1:], caps), " with a higher cap") if code == 3 else (sys.argv[1:], "")
+    again = f"run it again{capped} to continue: {shlex.join(['semece', *words])}"
+    if outcome is None:
+        typer.echo(f"stopped; what was delivered is stored in {path}; {again}", err=True)
+        raise typer.Exit(code)
+    try:
+        print_summary([path])
+    except KeyboardInterrupt:
+        typer.echo(f"interrupted; the run is stored: semece summary {shlex.quote(str(path))}", err=True)
+        raise typer.Exit(130) from None
+    for sentence in owed(path, settings):
+        typer.echo(f"semece: {sentence}", err=True)
+    typer.echo(f"\n{path}")
+    if outcome.missing or code:
+        last = "" if outcome.last_failure is None else f" (the last failure: {outcome.last_failure})"
+        typer.echo(f"semece: {outcome.missing:,} replies are missing{last}; {again}", err=True)
+        raise typer.Exit(code or 3)
+
+
+def owed(path: Path, settings: Settings) -> Iterator[str]:
+    """Say what a judge that is a model could not judge, and why; what did not come is counted as missing elsewhere."""
+    from semece.compare.two_judges import judge_shortfall
+
+    judges = set(settings.judges())
+    shortfall = judge_shortfall(path, *judges) if len(judges) == 1 else None
+    if shortfall is not None:
+        yield from replace(shortfall, undelivered=0).sentences()
+
+
+def with_higher_cap(words: list[str], caps: Mapping[str, float | None] | None = None) -> list[str]:
+    """Double the caps of a command, so that it can continue.
+
+    Parameters
+    ----------
+    words : list of str
+        The command.
+    caps : mapping of str to float or None, optional
+        The caps that held, by option: one that came from a file is appended, since the command line wins.
+
+    Examples
+    --------
+    >>> with_higher_cap(["run", "--budget", "0.5", "--max-total-tokens=1000"])
+    ['run', '--budget', '1', '--max-total-tokens=2000']
+    >>> with_higher_cap(["run", "--config", "run.toml"], {"--budget": 0.5, "--max-total-tokens": None})
+    ['run', '--config', 'run.toml', '--budget', '1']
+    """
+    raised, named = list(words), set()
+    for place, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name not in {"--budget", "--max-total-tokens"}:
+            continue
+        named.add(name)
+        if equals:
+            raised[place] = f"{name}={2 * float(value):.15g}"
+        elif place + 1 < len(words):
+            raised[place + 1] = f"{2 * float(words[place + 1]):.15g}"
+    for name, cap in (caps or {}).items():
+        if cap is not None and name not in named:
+            raised += [name, f"{2 * cap:.15g}"]
+    return raised
+
+
+def chosen_options(context: typer.Context) -> set[str]:
+    """Name the options that the command line gave, not their defaults."""
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    return {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
+
+
+def read_config(path: Path | None) -> tuple[dict[str, Any], dict[str, Price]]:
+    """Read ``[run]`` and ``[prices]`` (USD per million tokens, ``input`` and ``output``) of a TOML file.
+
+    Raises
+    ------
+    ParseError
+        It is not TOML, or a table is unknown.
+    """
+    if path is None:
+        return {}, {}
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ParseError(f"{path} is not TOML: {error}") from None
+    if unknown := set(tables) - {"run", "prices"}:
+        raise ParseError(f"{path}: expected the tables [run] and [prices]; got [{min(unknown)}]")
+    for name in ("run", "prices"):
+        if not isinstance(tables.get(name, {}), dict):
+            raise ParseError(f"{path}: {name} must be a table [{name}]; got {tables[name]!r}")
+    options = {name.replace("-", "_"): value for name, value in tables.get("run", {}).items()}
+    return options, read_prices(tables.get("prices", {}), str(path))
+
+
+def merge(given: dict[str, Any], config: Mapping[str, Any], chosen: set[str]) -> dict[str, Any]:
+    """Let the file's values stand where the command line says nothing.
+
+    Raises
+    ------
+    ParseError
+        A name in the file is no option.
+    """
+    for name, value in config.items():
+        if name not in given:
+            raise ParseError(f"[run] has no option {name!r}; the options are those of 'semece run --help'")
+        check_type(name, value)
+        if name not in chosen:
+            given[name] = Path(value) if name in {"output", "ids", "prompt", "env_file"} else value
+    return given
+
+
+WHOLE = {"n", "limit", "sample", "seed", "max_tokens", "min_responses", "concurrency", "attempts"}
+WHOLE |= {"max_total_tokens", "expected_tokens", "judge_max_tokens"}
+NUMBERS = {"temperature", "top_p", "timeout", "budget"}
+SWITCHES = {"quiet", "retry_failed", "dry_run", "batch"}
+
+
+def check_type(name: str, value: object) -> None:
+    """Refuse a value of another type than the option's.
+
+    Raises
+    ------
+    ParseError
+        Naming the option and the value.
+    """
+    kinds: tuple[type, ...] = (str,)
+    wanted = "text"
+    if name in WHOLE:
+        kinds, wanted = (int,), "a whole number"
+    elif name in NUMBERS:
+        kinds, wanted = (int, float), "a number"
+    elif name in SWITCHES:
+        kinds, wanted = (bool,), "true or false"
+    if type(value) not in kinds:
+        raise ParseError(f"[run] {name} must be {wanted}; got {value!r}")
+
+
+def settings_from(options: dict[str, Any]) -> Settings:
+    """Make settings of options.
+
+    Raises
+    ------
+    SemeceError
+        Model or dataset is missing, or a file cannot be read.
+    """
+    for name, example in (("model", "local/smollm2"), ("dataset", "starter")):
+        if not options[name]:
+            raise SemeceError(f"name a {name} with --{name}, for example --{name} {example}")
+    ids, prompt = options.pop("ids"), options.pop("prompt")
+    options["ids"] = None if ids is None else tuple(line.strip() for line in _read(ids).splitlines() if line.strip())
+    options["prompt"] = None if prompt is None else _read(prompt)
+    options["max_cost"] = options.pop("budget")
+    options["patience"] = Patience(attempts=options.pop("attempts"))
+    names = {field.name for field in fields(Settings)}
+    return Settings(**{name: value for name, value in options.items() if name in names})
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ParseError(f"{path} is not UTF-8 text") from None
+
+
+def load_keys(path: Path | None) -> None:
+    """Put the keys of a file into the environment; the environment wins.
+
+    Raises
+    ------
+    ParseError
+        The file is not there, or cannot be read.
+    """
+    if path is None:
+        return
+    from dotenv import load_dotenv
+
+    if not path.is_file():
+        raise ParseError(f"{path} does not exist; --env-file names a file with lines NAME=value")
+    try:
+        load_dotenv(stream=io.StringIO(_read(path)))
+    except ValueError as error:
+        raise ParseError(f"{path}: expected lines NAME=value; {error}") from None
+
+
+def carry_out(settings: Settings, path: Path, dataset: Dataset, *, quiet: bool) -> tuple[Outcome | None, int]:
+    """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
+    from semece.runs.run import Run
+    from semece.sampling.job import Outcome, execute
+
+    try:
+        with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
+            return asyncio.run(until_signal(execute(settings, path, dataset=dataset, progress=progress)))
+    except BudgetError as error:
+        typer.echo(f"semece: {error}", err=True)
+        with Run(path) as run:
+            return Outcome(str(path), run.missing), 3
+
+
+async def until_signal(work: Awaitable[T]) -> tuple[T | None, int]:
+    """Do the work; on SIGINT or SIGTERM let go of the calls in flight, after what is in hand is stored."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    codes: list[int] = []
+
+    def stop(code: int) -> None:
+        if task is not None and not codes:
+            codes.append(code)
+            task.cancel()
+
+    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        loop.add_signal_handler(number, stop, code)
+    try:
+        return await work, 0
+    except asyncio.CancelledError:
+        if not codes:
+            raise
+        return None, codes[0]
+
+
+class progress_bars:  # noqa: N801 - used like a function
+    """Bars on stderr: stage, count, rate, time left. A context manager that gives the progress callback."""
+
+    def __init__(self, *, enabled: bool) -> None:
+        self._enabled = enabled
+        self._bars: dict[str, Any] = {}
+
+    def __enter__(self) -> Progress:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._rich = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            disable=not self._enabled,
+            transient=True,
+        )
+        self._rich.start()
+        return self._advance
+
+    def __exit__(self, *_: object) -> None:
+        self._rich.stop()
+
+    def _advance(self, stage: str, steps: int) -> None:
+        if steps <= 0:
+            if stage not in self._bars:
+                self._bars[stage] = self._rich.add_task(STAGES.get(stage, stage), total=-steps, rate="")
+            return
+        bar = self._bars[stage]
+        self._rich.advance(bar, steps)
+        speed = next(task for task in self._rich.tasks if task.id == bar).speed
+        self._rich.update(bar, rate=f"{speed:.1f}/s" if speed else "")

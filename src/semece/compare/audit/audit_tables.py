@@ -1,0 +1,201 @@
+"""The tables of an audit: numbers before and after, the judge, the annotators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from semece.stats.correction import MIN_AUDITED, Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
+from semece.stats.diagnostics import audited_quality
+from semece.stats.diagnostics.frames import frame
+from semece.stats.uncertainty.intervals import accuracy_interval, debiased_ece, ece_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from semece.compare.audit.audited_answers import Deployed
+    from semece.compare.audit.draws import Plan
+    from semece.compare.audit.sheets import Sheet
+    from semece.records import Verdict
+    from semece.stats.uncertainty.intervals import Interval
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+QUALITY: tuple[str, ...] = ("agreement", "kappa", "precision", "recall", "false_correct")
+"""Numbers of the judge."""
+
+CONFUSION: tuple[str, ...] = ("both", "judge_only", "people_only", "neither")
+"""Counts of people's verdicts by what the judge says."""
+
+NO_VERDICT = "no verdict yet in one of the strata"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer with people's verdicts, one a sheet.
+
+    Parameters
+    ----------
+    answer : Deployed
+        The answer.
+    stratum : int
+        From which it was drawn.
+    verdicts : dict of int to str
+        By the sheet's number.
+    """
+
+    answer: Deployed
+    stratum: int
+    verdicts: dict[int, Verdict]
+
+    @property
+    def people(self) -> float:
+        """Share of its verdicts that are 'correct'."""
+        return sum(verdict == "correct" for verdict in self.verdicts.values()) / len(self.verdicts)
+
+
+class Everything(NamedTuple):
+    """All that is known of some questions: what people said, and that an empty answer is not correct.
+
+    Parameters
+    ----------
+    place, people, judge, stratum : ndarray, shape (m,)
+        As in :class:`semece.Audited`; the last stratum is that of the empty answers.
+    sizes : ndarray of int, shape (H + 1,)
+        Questions in each.
+    """
+
+    place: Ints
+    people: Floats
+    judge: Floats
+    stratum: Ints
+    sizes: Ints
+
+    @property
+    def judged(self) -> int:
+        """How many answers people judged."""
+        return int((self.stratum < len(self.sizes) - 1).sum())
+
+    @property
+    def audited(self) -> Audited | None:
+        """The same for the correction; None if a stratum has no verdict."""
+        drawn = np.bincount(self.stratum, minlength=len(self.sizes))
+        return None if (drawn < np.minimum(self.sizes, 1)).any() else Audited(*self)
+
+    def among(self, kept: NDArray[np.bool_]) -> Everything:
+        """Leave out questions.
+
+        How many of a stratum are left is known of the judged ones, and taken to be the same share of all.
+        """
+        inside, n = kept[self.place], len(self.sizes)
+        before, after = np.bincount(self.stratum, minlength=n), np.bincount(self.stratum[inside], minlength=n)
+        sizes = np.rint(self.sizes * np.where(before > 0, after / np.maximum(before, 1), 1.0)).astype(np.int64)
+        place = (np.cumsum(kept) - 1)[self.place]
+        of_stratum = self.stratum[inside], sizes
+        return Everything(place[inside], self.people[inside], self.judge[inside], *of_stratum)
+
+
+def everything(plan: Plan, answers: Sequence[Deployed], judged: Sequence[Judged]) -> Everything:
+    """Put people's verdicts together, and the empty ones among the answers."""
+    places = {each.question.id: place for place, each in enumerate(answers)}
+    blank = [place for place, each in enumerate(answers) if each.blank]
+    return Everything(
+        np.array([*(places[each.answer.question.id] for each in judged), *blank]),
+        np.array([*(each.people for each in judged), *(0.0 for _ in blank)]),
+        np.array([*(each.answer.said for each in judged), *(answers[place].said for place in blank)]),
+        np.array([*(each.stratum for each in judged), *(len(plan.sizes) for _ in blank)]),
+        np.array([*plan.sizes, len(blank)]),
+    )
+
+
+def strata_table(plan: Plan, judged: Sequence[Judged]) -> pl.DataFrame:
+    """Tabulate how many answers each stratum had, how many were drawn and judged."""
+    counts = np.bincount([each.stratum for each in judged], minlength=len(plan.sizes))
+    rows = zip(plan.sizes, plan.drawn, counts, strict=True)
+    names = ("answers", "drawn", "judged")
+    return frame([dict(zip(names, row, strict=True)) for row in rows], dict.fromkeys(names, int))
+
+
+def numbers_table(answers: Sequence[Deployed], known: Everything) -> pl.DataFrame:
+    """Tabulate the judge's numbers and the corrected ones; see :class:`semece.compare.audit.Scored`."""
+    correct = np.array([each.correct for each in answers])
+    rows = [_accuracy_row(correct, known)]
+    for name, attribute in (("sem1_ece", "sem1"), ("sem2_ece", "sem2"), ("ver_ece", "verbalized")):
+        values = [getattr(each, attribute) for each in answers]
+        kept = np.array([value is not None for value in values])
+        if kept.any():
+            confidence = np.minimum([value for value in values if value is not None], 1.0)
+            rows.append({"quantity": name, **_ece_row(confidence, correct[kept], known.among(kept))})
+    numbers = [f"{name}{end}" for name in ("judge", "corrected") for end in ("", "_low", "_high", "_debiased")]
+    schema = {"quantity": str, "questions": int, "audited": int, **dict.fromkeys(numbers, float), "reason": str}
+    return frame(rows, schema)
+
+
+def _accuracy_row(correct: Floats, known: Everything) -> dict[str, Any]:
+    """Give the accuracy by the judge and the corrected one."""
+    row = {"quantity": "accuracy", "questions": len(correct), "audited": known.judged}
+    row |= _ends("judge", accuracy_interval(correct))
+    if known.audited is None:
+        return row | {"reason": NO_VERDICT}
+    return row | _ends("corrected", corrected_accuracy(correct, known.audited))
+
+
+def _ece_row(confidence: Floats, correct: Floats, known: Everything) -> dict[str, Any]:
+    """Give an ECE by the judge and the corrected one, or the reason why there is none."""
+    row = {"questions": len(correct), "audited": known.judged, **_ends("judge", ece_interval(confidence, correct))}
+    row["judge_debiased"] = debiased_ece(confidence, correct)
+    if known.audited is None:
+        return row | {"reason": NO_VERDICT}
+    if known.judged < MIN_AUDITED and known.judged < known.sizes[:-1].sum():
+        return row | {"reason": f"{known.judged} answers with a verdict; a corrected ECE needs {MIN_AUDITED}"}
+    row |= _ends("corrected", corrected_ece(confidence, correct, known.audited))
+    return row | {"corrected_debiased": corrected_debiased_ece(confidence, correct, known.audited)}
+
+
+def quality_table(plan: Plan, shown: Sequence[Deployed], judged: Sequence[Judged]) -> pl.DataFrame:
+    """Tabulate how good the judge is over all answers that people could judge; see :class:`.Scored`."""
+    row: dict[str, Any] = {"answers": len(judged), **_confusion(judged)}
+    row["verdicts"] = sum(len(each.verdicts) for each in judged)
+    known = everything(plan, shown, judged)
+    if known.audited is None:
+        row["reason"] = NO_VERDICT
+    else:
+        quality = audited_quality([each.said for each in shown], known.audited)
+        for name in QUALITY:
+            row |= _ends(name, getattr(quality, name))
+    numbers = [f"{name}{end}" for name in QUALITY for end in ("", "_low", "_high")]
+    counts = dict.fromkeys(("answers", "verdicts", *CONFUSION), int)
+    return frame([row], {**counts, **dict.fromkeys(numbers, float), "reason": str})
+
+
+def _confusion(judged: Sequence[Judged]) -> dict[str, int]:
+    """Count people's verdicts, one by one, by what the judge says."""
+    pairs = [(each.answer.said == 1, word == "correct") for each in judged for word in each.verdicts.values()]
+    cells = ((True, True), (True, False), (False, True), (False, False))
+    return {name: pairs.count(cell) for name, cell in zip(CONFUSION, cells, strict=True)}
+
+
+def annotators_table(sheets: Sequence[Sheet], judged: Sequence[Judged]) -> pl.DataFrame:
+    """Tabulate how people agree, for each pair of sheets that share answers; see :class:`.Scored`."""
+    rows = []
+    for first, second in combinations(range(len(sheets)), 2):
+        pairs = [each.verdicts for each in judged if {first, second} <= set(each.verdicts)]
+        if pairs:
+            one, other = ([words[number] == "correct" for words in pairs] for number in (first, second))
+            found = audited_quality(other, Audited(range(len(pairs)), one))
+            names = {"first": str(sheets[first].path), "second": str(sheets[second].path), "answers": len(pairs)}
+            rows.append(names | _ends("agreement", found.agreement) | _ends("kappa", found.kappa))
+    numbers = [f"{name}{end}" for name in ("agreement", "kappa") for end in ("", "_low", "_high")]
+    return frame(rows, {"first": str, "second": str, "answers": int, **dict.fromkeys(numbers, float)})
+
+
+def _ends(name: str, interval: Interval) -> dict[str, float]:
+    """Spread an interval over its columns."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))

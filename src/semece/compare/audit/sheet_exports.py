@@ -1,0 +1,139 @@
+"""Sheets of a run, written where none is yet."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from semece.compare.audit.audited_answers import deployed_answers
+from semece.compare.audit.draws import BY, draw, share_out
+from semece.compare.audit.row_codes import Key
+from semece.compare.audit.sheets import csv_bytes, xlsx_bytes
+from semece.errors import SemeceError
+from semece.runs.exports import write
+
+if TYPE_CHECKING:
+    from semece.compare.audit.draws import By, Drawn, Plan
+    from semece.runs.run import Run
+
+FORMS = {".csv": csv_bytes, ".xlsx": xlsx_bytes}
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """Sheets that were written.
+
+    Parameters
+    ----------
+    paths : tuple of Path
+        One for each annotator.
+    rows : tuple of int
+        Rows of each.
+    plan : Plan
+        What was drawn from what.
+    shared : int
+        Answers that are on every sheet.
+    blank : int
+        Deployed answers that are empty and therefore on no sheet.
+    """
+
+    paths: tuple[Path, ...]
+    rows: tuple[int, ...]
+    plan: Plan
+    shared: int
+    blank: int
+
+
+def export_sheets(
+    run: Run,
+    output: str | Path = "audit.csv",
+    *,
+    size: int = 200,
+    by: By = "verdict",
+    annotators: int = 2,
+    overlap: int = 50,
+    seed: int = 0,
+) -> Exported:
+    """Write sheets for people to judge a run's answers on.
+
+    Parameters
+    ----------
+    run : Run
+        Whose answers.
+    output : str or Path
+        ``audit.csv`` gives ``audit-1.csv``, ``audit-2.csv``; the ending, ``.csv`` or ``.xlsx``, says the format.
+    size : int
+        Answers to draw in all, >= 1.
+    by : {'verdict', 'confidence', 'both', 'none'}
+        Strata; see :func:`semece.compare.audit.draw`.
+    annotators : int
+        Sheets, >= 1.
+    overlap : int
+        How many of the answers are on every sheet, >= 0.
+    seed : int
+        The same seed and run give the same sheets.
+
+    Returns
+    -------
+    Exported
+
+    Raises
+    ------
+    SemeceError
+        A sheet is there already and is another one, nothing can be judged, an option is out of range, or a file cannot
+        be written. No sheet is written then.
+    """
+    output = Path(output)
+    _check(output, size, by, annotators, overlap)
+    answers = deployed_answers(run)
+    shown = [each for each in answers if not each.blank]
+    if not shown:
+        raise SemeceError(f"all {len(answers):,} deployed answers are empty: there is nothing to judge")
+    plan, drawn = draw(shown, size=size, by=by, seed=seed)
+    parts = share_out(drawn, annotators=annotators, overlap=overlap, seed=seed)
+    make, key = FORMS[output.suffix.lower()], Key(run)
+    paths = tuple(output.with_name(f"{output.stem}-{one}{output.suffix}") for one in range(1, annotators + 1))
+    contents = {path: make([_row(key, plan, each) for each in part]) for path, part in zip(paths, parts, strict=True)}
+    for path, content in contents.items():
+        _refuse_another(path, content)
+    for path, content in contents.items():
+        write(content, path)
+    shared = min(overlap, len(drawn)) if annotators > 1 else 0
+    return Exported(paths, tuple(map(len, parts)), plan, shared, len(answers) - len(shown))
+
+
+def _check(output: Path, size: int, by: str, annotators: int, overlap: int) -> None:
+    """Refuse options that are out of range."""
+    if output.suffix.lower() not in FORMS:
+        raise SemeceError(f"the sheets' name must end in .csv or .xlsx; got {output.name!r}")
+    if by not in BY:
+        raise SemeceError(f"the strata must be by {', '.join(BY[:-1])} or {BY[-1]}; got {by!r}")
+    for name, value, least in (("size", size, 1), ("annotators", annotators, 1), ("overlap", overlap, 0)):
+        if value < least:
+            raise SemeceError(f"{name} must be at least {least}; got {value}")
+
+
+def _row(key: Key, plan: Plan, drawn: Drawn) -> tuple[str, ...]:
+    q = drawn.answer.question
+    return (
+        key.code(plan, drawn),
+        q.text,
+        " | ".join(q.references),
+        drawn.answer.answer,
+        "",
+        "",
+        key.stamp(plan),
+    )
+
+
+def _refuse_another(path: Path, content: bytes) -> None:
+    """Keep what is there: it may hold verdicts."""
+    try:
+        there = path.read_bytes()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise SemeceError(f"cannot write {path}: {error.strerror or error}") from None
+    if there != content:
+        raise SemeceError(f"{path} is there already and may hold verdicts; write to another name with -o")

@@ -1,0 +1,376 @@
+"""Several judges of one run: those that have not judged it are asked, and two are compared."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semece.errors import ParseError, SemeceError
+from semece.judges.alarms import KINDS, kind_of
+from semece.judges.given import GivenJudge
+from semece.judges.llm import LLMJudge
+from semece.judges.rules.english.hedges import is_hedged
+from semece.runs.run import Run
+from semece.runs.shortfalls import Shortfall, shortfall_of
+from semece.sampling.connections import Connections
+from semece.sampling.invocation import Work
+from semece.sampling.opening import open_judge, open_judges, spelling_of
+from semece.sampling.settings import check_settings
+from semece.sampling.stages import Missing, Undelivered, at_once, grade, partition
+from semece.stats.diagnostics.agreement import Judged, index_rows, judge_agreement, partition_agreement
+from semece.stats.diagnostics.changes import CHANGE
+from semece.stats.diagnostics.frames import frame
+from semece.stats.diagnostics.hedging import hedging_bracket
+from semece.store.run_store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from semece.runs.run import QuestionView
+    from semece.sampling.stages import Progress
+
+
+ALWAYS = ("exact", "rules")
+"""Judges under which every run can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two judges of one run.
+
+    Parameters
+    ----------
+    judges : tuple of str
+        Their names.
+    questions : int
+        How many have classes under both judges.
+    table : polars.DataFrame
+        Per ``quantity``: ``questions``, ``first``, ``second``, ``change`` with ``change_low`` and ``change_high``,
+        ``reason``, ``note``: agreement of the classes, then classes, accuracy, confidences and their ECEs under each
+        judge and the paired change (:func:`semece.stats.diagnostics.judge_agreement`).
+    hedging : polars.DataFrame
+        Per ``judge`` the rows of :func:`semece.stats.diagnostics.hedging_bracket`; empty if nothing is graded.
+    alarms : polars.DataFrame
+        ``judge``, ``question_id``, ``kind``, ``text``: what deserves a look.
+    changed : polars.DataFrame
+        Questions on which the judges differ: ``question_id``, ``text``, ``adjusted_rand``, ``same_mode``,
+        ``first_correct``, ``second_correct``; the least alike first.
+    left_out : dict of str to int
+        How many questions do not enter, by the reason.
+    """
+
+    judges: tuple[str, str]
+    questions: int
+    table: pl.DataFrame
+    hedging: pl.DataFrame
+    alarms: pl.DataFrame
+    changed: pl.DataFrame
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def alarm_counts(self) -> dict[str, dict[str, int]]:
+        """Count the questions with an alarm, by judge and kind."""
+        seen = {(judge, kind, question) for judge, question, kind, _ in self.alarms.iter_rows()}
+        counts = Counter((judge, kind) for judge, kind, _ in seen)
+        return {judge: {kind: counts[judge, kind] for kind in KINDS} for judge in self.judges}
+
+
+async def ask_judges(
+    path: str | Path | Store,
+    judges: Sequence[str],
+    *,
+    progress: Progress | None = None,
+    **options: Any,  # noqa: ANN401 - the fields of Settings
+) -> int:
+    """Let judges that are models judge a run where they have not yet; the run's own judge stays what it is.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The run file, or a store open for writing.
+    judges : sequence of str
+        Spellings; the others need no asking.
+    progress : callable, optional
+        Called with ('judge', steps done); first with a negative number for all steps.
+    **options
+        How they are asked: fields of :class:`semece.sampling.settings.Settings` such as ``concurrency`` or
+        ``max_cost``; ``retry_failed`` asks again where a reply came without a text.
+
+    Returns
+    -------
+    int
+        Verdicts and partitions that are still missing; :func:`judge_shortfall` says why.
+
+    Raises
+    ------
+    SemeceError
+        A judge cannot be asked, or a cap was reached; what was delivered is stored.
+    """
+    missing = 0
+    for judge in dict.fromkeys(judges):
+        with _opened(path) as store:
+            left = _left(store, judge, anew=options.get("retry_failed", False))
+        if left:
+            with _opened(path, write=True) as store:
+                missing += await _ask(store, judge, left, progress, options)
+    return missing
+
+
+def check_judged(run: Run, judge: str) -> None:
+    """Refuse a judge that has said nothing of a run: tables would be empty.
+
+    Parameters
+    ----------
+    run : Run
+        A run file, read under this judge.
+    judge : str
+        Its spelling; ``rules`` and ``exact`` need no replies.
+
+    Raises
+    ------
+    SemeceError
+        Naming the judges that have, and the command that asks this one.
+    """
+    groups, grades = open_judges(judge, judge, prompt=run.settings().judge_prompt)
+    if groups.name in ALWAYS:
+        return
+    with Store(run.path) as store:
+        grouped, graded = store.judges("partition"), store.judges("grade")
+    nothing_to_ask = grades.id in graded and all(v.partition for v in run.question_views() if v.estimate.n_responses)
+    if groups.id in grouped or nothing_to_ask:
+        return
+    known = [*ALWAYS, *sorted(filter(None, map(spelling_of, grouped)))]
+    ask = f"to ask it: {shlex.join(['semece', 'compare', run.path, '--judges', 'rules', judge])}"
+    if isinstance(groups, GivenJudge):
+        ask = "labels and grades come with samples: semece score"
+    raise SemeceError(f"{judge} has not judged {run.path}, but {', '.join(known[:-1])} and {known[-1]} have; {ask}")
+
+
+@contextmanager
+def _opened(path: str | Path | Store, *, write: bool = False) -> Iterator[Store]:
+    """Open a run file; a store that is open already stays so."""
+    if isinstance(path, Store):
+        yield path
+    else:
+        with Store(path, write=write) as store:
+            yield store
+
+
+def _left(store: Store, judge: str, *, anew: bool) -> list[str]:
+    """List the questions of which a model has still something to say; a judge that is none leaves none.
+
+    Parameters
+    ----------
+    anew : bool
+        Whether replies without a text leave something to say.
+    """
+    run = Run(store, judge=judge)
+    left = [view.question.id for view in run.question_views() if view.lacking]
+    if anew:
+        left += [name for name, fault in _faults(store, run, judge) if isinstance(fault, Undelivered)]
+    return list(dict.fromkeys(left))
+
+
+def judge_shortfall(path: str | Path | Store, judge: str) -> Shortfall | None:
+    """Say what a judge left without a verdict or a partition, and why.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The run file, or a store that is open.
+    judge : str
+        Its spelling.
+
+    Returns
+    -------
+    Shortfall or None
+        None for a judge that is no model.
+    """
+    with _opened(path) as store:
+        run = Run(store, judge=judge)
+        groups, grades = open_judges(judge, judge, prompt=run.settings().judge_prompt)
+        if not isinstance(groups, LLMJudge):
+            return None
+        faults = (fault for _, fault in _faults(store, run, judge))
+        return shortfall_of(groups.name, faults, store.last_failure((groups.id, grades.id)))
+
+
+def _faults(store: Store, run: Run, judge: str) -> Iterator[tuple[str, ParseError | Missing]]:
+    """Give why a model has not given a verdict or a partition, for each, with the question's id."""
+    settings = run.settings()
+    groups, grades = open_judges(judge, judge, prompt=settings.judge_prompt)
+    for view in run.question_views() if isinstance(groups, LLMJudge) else ():
+        if view.missing or not any(response.usable for response in view.responses):
+            continue
+        faults: list[ParseError | Missing] = []
+        try:
+            classes = view.partition or at_once(partition(store, groups, view.question, view.responses))
+            which = settings.grade_classes
+            at_once(grade(store, grades, view.question, classes, which=which, faults=faults))
+        except (ParseError, Missing) as fault:
+            faults.append(fault)
+        yield from ((view.question.id, fault) for fault in faults)
+
+
+async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, options: dict[str, Any]) -> int:
+    """Let a model judge some questions; give what is still missing."""
+    run = Run(store, judge=judge)
+    judges = open_judges(judge, judge, prompt=run.settings().judge_prompt)
+    asked = judges[0].model if isinstance(judges[0], LLMJudge) else run.model
+    settings = replace(run.settings(), model=asked, judge=judge, **options)
+    check_settings(settings)
+    questions = list(store.questions(ids))
+    async with aclosing(Connections(settings, questions)) as connections:
+        work = Work(store, settings, questions, progress, run.reader(), connections=connections)
+        await work.collect()
+        await work.judge(*judges)
+    return work.missing
+
+
+def check_two(judges: tuple[str, str]) -> None:
+    """Refuse one judge under two spellings before it is asked.
+
+    Parameters
+    ----------
+    judges : tuple of str
+        Spellings.
+
+    Raises
+    ------
+    SemeceError
+        They are of one judge.
+    """
+    first, second = (open_judge(judge).name for judge in judges)
+    if first == second:
+        raise _one_judge(first)
+
+
+def _one_judge(name: str) -> SemeceError:
+    return SemeceError(f"name two different judges to compare; got {name} twice")
+
+
+def compare_judges(first: Run, second: Run) -> Comparison:
+    """Compare two judges of one run.
+
+    Parameters
+    ----------
+    first, second : Run
+        The same run file, read under two judges: ``Run(path, judge=...)``.
+
+    Returns
+    -------
+    Comparison
+        Of the questions that have all their responses, and classes under both; the others are counted. Calibration is
+        compared on those that are complete under both.
+
+    Raises
+    ------
+    SemeceError
+        If the judges are one, the runs are not, or no question has classes under both.
+    """
+    names = first.judge_names[0], second.judge_names[0]
+    if first.path != second.path:
+        raise SemeceError(f"judges are compared on one run; got {first.path} and {second.path}")
+    if first.judge_names == second.judge_names:
+        raise _one_judge(names[0])
+    views = list(zip(first.question_views(), second.question_views(), strict=True))
+    lacks = [_lack(a, b, names) for a, b in views]
+    both = [pair for pair, lack in zip(views, lacks, strict=True) if not lack]
+    if not both:
+        raise SemeceError(f"no question of {first.path} has classes under both {names[0]} and {names[1]}")
+    sides = [a for a, _ in both], [b for _, b in both]
+    rows = zip(names, (first, second), strict=True)
+    return Comparison(
+        names,
+        len(both),
+        _table(*sides),
+        _hedging(dict(zip(names, sides, strict=True))),
+        _alarms({name: run.question_views() for name, run in rows}),
+        _changed(*sides),
+        dict(Counter(filter(None, lacks))),
+    )
+
+
+def _lack(first: QuestionView, second: QuestionView, names: tuple[str, str]) -> str:
+    """Say why a question cannot be compared; nothing if it can."""
+    if first.missing:
+        return "with responses missing"
+    if not any(response.usable for response in first.responses):
+        return "without a usable answer"
+    by = [name for view, name in zip((first, second), names, strict=True) if view.partition is None]
+    return f"without classes by {' and '.join(by)}" if by else ""
+
+
+def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.DataFrame:
+    """Tabulate agreement and changes; only agreement if no question is graded under both."""
+    complete = [a.estimate.status == b.estimate.status == "complete" for a, b in zip(first, second, strict=True)]
+    if any(complete):
+        table = judge_agreement(_judged(first, complete), _judged(second, complete))
+    else:
+        alike = np.array([partition_agreement(_labels(a), _labels(b)) for a, b in zip(first, second, strict=True)])
+        table = frame(index_rows(alike), {"quantity": str, **CHANGE})
+    return table.rename({"low": "change_low", "high": "change_high"})
+
+
+def _judged(views: Sequence[QuestionView], complete: Sequence[bool]) -> Judged:
+    """Give what the comparison needs of one judge; correctness only of questions that are complete under both."""
+    correct = [v.estimate.correct if whole else None for v, whole in zip(views, complete, strict=True)]
+    return Judged([_labels(v) for v in views], correct, [v.estimate.verbalized for v in views])
+
+
+def _labels(view: QuestionView) -> tuple[int, ...]:
+    return view.partition.labels if view.partition else ()
+
+
+def _hedging(sides: dict[str, list[QuestionView]]) -> pl.DataFrame:
+    """Tabulate what hedged answers could change under each judge."""
+    import polars as pl
+
+    tables = []
+    for name, views in sides.items():
+        graded = [v for v in views if v.estimate.status == "complete"]
+        if graded:
+            hedged = [np.array([is_hedged(v.question, r.answer) for r in v.responses if r.usable]) for v in graded]
+            table = hedging_bracket([_labels(v) for v in graded], hedged, [_correct(v) for v in graded])
+            tables.append(table.insert_column(0, pl.lit(name).alias("judge")))
+    return pl.concat(tables) if tables else pl.DataFrame()
+
+
+def _correct(view: QuestionView) -> list[float | None]:
+    """Give the correctness of each class; None where it is not graded."""
+    verdicts = [view.grades.get(label) for label in range(view.estimate.n_classes)]
+    return [None if verdict is None else float(verdict == "correct") for verdict in verdicts]
+
+
+def _alarms(sides: dict[str, Sequence[QuestionView]]) -> pl.DataFrame:
+    """List every alarm."""
+    rows = [
+        {"judge": name, "question_id": view.question.id, "kind": kind_of(text), "text": text}
+        for name, views in sides.items()
+        for view in views
+        for text in view.alarms
+    ]
+    return frame(rows, {"judge": str, "question_id": str, "kind": str, "text": str})
+
+
+def _changed(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.DataFrame:
+    """List the questions whose classes or deployed answer's correctness differ, the least alike first."""
+    schema = {"question_id": str, "text": str, "adjusted_rand": float, "same_mode": bool}
+    table = frame(_differences(first, second), schema | {"first_correct": float, "second_correct": float})
+    return table.sort("same_mode", "adjusted_rand", "question_id")
+
+
+def _differences(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> Iterator[dict[str, Any]]:
+    for a, b in zip(first, second, strict=True):
+        alike = partition_agreement(_labels(a), _labels(b))
+        if alike.adjusted_rand < 1 or a.estimate.correct != b.estimate.correct:
+            row = {"question_id": a.question.id, "text": a.question.text, "adjusted_rand": alike.adjusted_rand}
+            row |= {"same_mode": bool(alike.same_mode), "first_correct": a.estimate.correct}
+            yield row | {"second_correct": b.estimate.correct}

@@ -1,0 +1,1 @@
+"""The judge without a model: rules of general knowledge about values and English."""

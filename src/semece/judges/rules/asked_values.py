@@ -1,0 +1,230 @@
+"""What kind of value a question asks for, and what it makes of the values of an answer."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.judges.rules.readings import Item, Reading, read, reading_of
+from semece.judges.rules.values.dates import YEAR, Date, century_of, month_of
+from semece.judges.rules.values.numbers import Number
+from semece.judges.rules.values.quantities import Quantity
+from semece.judges.rules.values.units import UNITS, Unit, read_units
+from semece.judges.rules.words import vocabulary, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.judges.rules.words import Word
+
+
+class Asked(NamedTuple):
+    """What a question asks for.
+
+    Parameters
+    ----------
+    units : tuple of Unit
+        The unit in which it wants a number, all that it may mean: 'how many miles', 'how old', 'in feet'.
+    counts : bool
+        Whether it wants a count: 'how many'.
+    thing : str
+        The key of what is counted; ``''`` if that is a unit or not said.
+    number : bool
+        Whether it wants a number: 'how much', 'how long', 'what percentage'; then '1000' is no year and 'none' is 0.
+    limit : bool
+        Whether it wants the most or the least: then 'at least 5' is 5.
+    part : str
+        ``century`` or ``month`` if it wants one: then 'the sixteenth' is the century, 'the 12th month' December.
+    """
+
+    units: tuple[Unit, ...]
+    counts: bool
+    thing: str
+    number: bool
+    limit: bool
+    part: str
+
+
+_NOTHING = Asked((), counts=False, thing="", number=False, limit=False, part="")
+_WHICH = frozenset({"what", "which"})
+_TIMES = frozenset({"century", "month"})
+_REACH = 4
+"""How many words after a negation what is counted is looked for."""
+
+
+@lru_cache(maxsize=4096)
+def asked_by(question: str) -> Asked:
+    """Tell what a question asks for.
+
+    Examples
+    --------
+    >>> asked_by("How many planets are there?").thing, asked_by("How old is he?").units[0].dimension
+    ('planet', 'time')
+    """
+    words = words_of(question)
+    texts = [word.text for word in words]
+    many = texts.index("many") + 1 if "many" in texts else 0
+    how = {after for before, after in pairwise(texts) if before == "how"}
+    if many:
+        units = _counted_in(words[many : many + 3])
+    else:
+        units = _measured_in(words) or ((UNITS["year"],) if "old" in how or "age" in texts else ())
+    return Asked(
+        units,
+        counts=bool(many),
+        thing=_noun(question) if many and not units else "",
+        number=_wants_number(how, set(texts)),
+        limit=not vocabulary("limits").isdisjoint(texts),
+        part=next((after for before, after in pairwise(texts) if before in _WHICH and after in _TIMES), ""),
+    )
+
+
+def _wants_number(how: set[str], texts: set[str]) -> bool:
+    """Whether a number is asked for and no time: 'how long ago' and 'in what year' may want a year."""
+    if texts & {"since", "ago"}:
+        return False
+    if "many" in texts or how & vocabulary("measuring"):
+        return True
+    return bool(texts & vocabulary("measures")) and not texts & vocabulary("times")
+
+
+def _counted_in(words: Sequence[Word]) -> tuple[Unit, ...]:
+    """Find the unit in the words after 'many', before a verb."""
+    for place, word in enumerate(words):
+        if word.text in vocabulary("auxiliaries"):
+            break
+        if len(word.text) > 1 and (found := read_units(words, place)) is not None:
+            return found[0]
+    return ()
+
+
+def _measured_in(words: Sequence[Word]) -> tuple[Unit, ...]:
+    """Find the unit after 'in' with which a question ends."""
+    for place, word in enumerate(words[:-1]):
+        found = read_units(words, place + 1) if word.text == "in" else None
+        if found is not None and place + 1 + found[1] == len(words) and len(words[-1].text) > 1:
+            return found[0]
+    return ()
+
+
+def _noun(question: str) -> str:
+    """Find what is counted: the word before the first verb or function word after 'many'."""
+    noun = ""
+    for item in read(question).items:
+        if item.text == "many":
+            noun = "many"
+        elif noun and (item.text in vocabulary("auxiliaries") or item.text in vocabulary("function")):
+            break
+        elif noun:
+            noun = item.key
+    return "" if noun == "many" else noun
+
+
+@lru_cache(maxsize=65536)
+def read_answer(text: str, question: str) -> Reading:
+    """Read an answer or a reference as what answers a question.
+
+    Parameters
+    ----------
+    text, question : str
+        The answer, and the question.
+
+    Returns
+    -------
+    Reading
+        Numbers have the unit that is asked for, counts are counts, years are numbers where no time is asked for,
+        'none' and 'no children' are 0.
+
+    Examples
+    --------
+    >>> [read_answer(text, "How many metres is it?").quantities[0].key for text in ("1000", "one thousand", "none")]
+    ['#1000 length', '#1000 length', '#0 length']
+    """
+    reading, asked = read(text), asked_by(question)
+    if asked == _NOTHING or not any(item.value is not None or item.text in _denying() for item in reading.items):
+        return reading
+    items = _zero(reading, asked) if asked.number else reading.items
+    values = [place for place, item in enumerate(items) if item.value is not None]
+    if not values:
+        return reading
+    adapted, told = list(items), set[int]()
+    for place in values:
+        item = items[place]
+        adapted[place] = _in_light(items, place, asked, only=len(values) == 1, first=item.sentence not in told)
+        if isinstance(item.value, Quantity):
+            told.add(item.sentence)
+    return reading_of(adapted)
+
+
+@lru_cache(maxsize=1)
+def _denying() -> frozenset[str]:
+    return vocabulary("zeros") | vocabulary("negations")
+
+
+def _in_light(items: Sequence[Item], place: int, asked: Asked, *, only: bool, first: bool) -> Item:
+    """Change the value of an item to what the question makes of it; it asks for the first number of a sentence."""
+    item = items[place]
+    value = item.value
+    if isinstance(value, Date):
+        if not (asked.number and value.bare and only):
+            return item
+        year = value.low / YEAR
+        value = Quantity(Number(year, year, 1.0, "digits", value.size), None)
+    if value is None:
+        return item
+    found = _dated(items, place, value, asked) or _counted(value, asked, first=first)
+    return item if found == item.value else item._replace(key=found.key, value=found)
+
+
+def _dated(items: Sequence[Item], place: int, value: Quantity, asked: Asked) -> Date | None:
+    """Read the ordinal of a century or a month that is asked for."""
+    if value.number.form not in {"ordinal", "roman"} or not asked.part:
+        return None
+    if asked.part == "century":
+        return century_of(int(value.number.low), value.number.size)
+    named = place + 1 < len(items) and items[place + 1].key == "month"
+    return month_of(int(value.number.low), value.number.size) if named else None
+
+
+def _counted(value: Quantity, asked: Asked, *, first: bool) -> Quantity:
+    """Supply the unit or the count that is asked for; drop a bound where the most or the least is."""
+    number = value.number
+    if asked.limit and number.form[0] in "<>":
+        end = number.low if number.form[0] == ">" else number.high
+        value = value._replace(number=number._replace(low=end, high=end, form="digits"), others=())
+    if asked.counts and not asked.units:
+        value = next((one for one in value.meanings if one.unit is None), value)
+    if value.unit is not None or number.form == "ordinal" or not first:
+        return value
+    if asked.units and not value.counts:
+        one, *others = (value._replace(unit=unit, others=()) for unit in asked.units)
+        return one._replace(others=tuple(others))
+    if asked.counts and number.place >= 1:
+        form = "digits" if number.form == "roman" else value.number.form
+        return value._replace(counts=True, number=value.number._replace(form=form))
+    return value
+
+
+_ZERO = Quantity(Number(0.0, 0.0, 1.0, "word", 1), None)
+
+
+def _zero(reading: Reading, asked: Asked) -> Sequence[Item]:
+    """Read 'none', 'no children' and 'not any children' as 0 where no number comes before them."""
+    for place, item in enumerate(reading.items):
+        if item.value is not None or item.sentence:
+            return reading.items
+        if item.text in vocabulary("zeros") or (
+            item.text in vocabulary("negations") and _denies(reading.items, place, asked)
+        ):
+            zero = item._replace(key=_ZERO.key, value=_ZERO)
+            return (*reading.items[:place], zero, *reading.items[place + 1 :])
+    return reading.items
+
+
+def _denies(items: Sequence[Item], place: int, asked: Asked) -> bool:
+    """Whether what is counted follows a negation: 'no children', 'no known children', 'not have any children'."""
+    reach = 2 if items[place].text == "no" else _REACH
+    following = [item for item in items[place + 1 : place + 1 + reach] if item.value is None]
+    counted = bool(asked.thing) and any(item.key == asked.thing for item in following)
+    return counted and (items[place].text == "no" or any(item.text == "any" for item in following))

@@ -1,0 +1,1 @@
+"""English as the rules know it: names, phrases, what a sentence says of a name, doubt."""

@@ -1,0 +1,293 @@
+"""What a sentence says of a name in it: that it is the answer, that it is not, that others take it for the answer."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from semece.judges.rules.words import verb, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.judges.rules.readings import Item, Reading
+
+NEAR = 4
+"""How many words before a name a negation is looked for."""
+
+CLOSE = 3
+"""How many words before a name a word that turns it down is looked for, and how many after it a negation."""
+
+LONGEST = 30
+"""How many words on either side a clause is looked through."""
+
+_MARKS = ",;:?(!"
+
+_MANY = frozenset(
+    {"many", "most", "some", "people", "often", "commonly", "widely", "popularly", "usually", "sometimes"}
+)
+
+_OPENING = re.compile(
+    r"(?:(?:well|hmm?|oh|okay|ok|so|um|uh|i (?:think|believe|guess|suppose|assume|would say)|"
+    r"(?:im |i am )?(?:pretty |fairly |quite |very |not )?(?:entirely |completely |really |totally )?(?:sure|certain)|"
+    r"most likely|as far as i know|to my knowledge|certainly|definitely|obviously|clearly|surely|probably|possibly|"
+    r"perhaps|maybe|presumably|apparently|supposedly|reportedly|allegedly|my (?:best )?guess is|i do not know|"
+    r"but|that|it|is|its) )+"
+)
+"""Words with which an answer begins before it says anything."""
+
+
+def opening(items: Sequence[Item]) -> int:
+    """Count the words before an answer that say nothing: 'I think it's', 'Well,', 'I'm not sure, but'.
+
+    A word in capitals ends them ('I Think We're Alone Now'), and something must follow.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> [opening(read(text).items) for text in ("I think it's Paris", "I Think We're Alone Now", "Paris")]
+    [3, 0, 0]
+    """
+    small = next((n for n, item in enumerate(items) if n and not item.form.islower() and item.text != "i"), len(items))
+    found = _OPENING.match(" ".join(item.text for item in items[:small]) + (" " if small < len(items) else ""))
+    return len(found[0].split()) if found else 0
+
+
+def negates(items: Sequence[Item], place: int) -> bool:
+    """Whether a word is a negation.
+
+    Not the 'No.' of a number, nor one of a title, capitalised within a string, nor one that affirms ('no doubt', 'none
+    other than', 'not only').
+    """
+    item = items[place]
+    if item.value is not None or item.text not in vocabulary("negations") or (place and item.form.istitle()):
+        return False
+    following = [other.text for other in items[place + 1 : place + 3]]
+    if following[:1] in (["a"], ["any"], ["the"]):
+        del following[0]
+    if following and following[0] in vocabulary("affirming"):
+        return False
+    return item.text != "no" or place + 1 == len(items) or items[place + 1].value is None
+
+
+def clause(items: Sequence[Item], place: int) -> tuple[int, int]:
+    """Find the clause of a word: from the last comma, colon or 'but' before it to the next one, within its sentence.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> clause(read("It is not Sydney, it is Canberra").items, 6)
+    (4, 7)
+    """
+    start, end = place, place + 1
+    while (
+        start
+        and place - start < LONGEST
+        and items[start - 1].sentence == items[place].sentence
+        and not _begins(items, start)
+    ):
+        start -= 1
+    while (
+        end < len(items)
+        and end - place < LONGEST
+        and items[end].sentence == items[place].sentence
+        and not _begins(items, end)
+    ):
+        end += 1
+    return start, end
+
+
+def _begins(items: Sequence[Item], place: int) -> bool:
+    """Whether a clause begins at a word."""
+    gap = items[place].gap
+    return any(mark in gap for mark in _MARKS) or gap == " - " or items[place].text in vocabulary("contrasting")
+
+
+def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item]) -> bool:
+    """Whether the words from `first` to `last` of a text are turned down where they stand.
+
+    By a negation shortly before them in their clause ('It is certainly not Paris'), or after them, of what is asked
+    ('Paris is not the capital'), by a word such as 'except' or 'rather than', by 'Paris? No', or as what others believe
+    ('Many think it is Paris, but ...'). A question with a negation is answered by sentences with negations.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> asked = read("What is the capital of Australia?").items
+    >>> texts = ("It is not Sydney", "Sydney is not the capital", "anything but Sydney", "not Perth but Sydney")
+    >>> def sydney(text):
+    ...     items = read(text).items
+    ...     place = next(n for n, item in enumerate(items) if item.text == "sydney")
+    ...     return denied(items, place, place, asked)
+    >>> [sydney(text) for text in texts]
+    [True, True, True, False]
+    """
+    if _negated(tuple(question)):
+        return False
+    start, _ = clause(items, first)
+    _, end = clause(items, last)
+    return (
+        any(negates(items, n) for n in range(max(start, first - NEAR), first))
+        or _rejected(items, start, first, question)
+        or _denied_after(items, last, end, question)
+        or _another(items, first, last, question)
+        or _reported(items, start, end)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _negated(question: tuple[Item, ...]) -> bool:
+    return any(negates(question, n) for n in range(len(question)))
+
+
+def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[Item]) -> bool:
+    """Whether a word that turns down stands before a name."""
+    if start and items[start].text == "but" and first == start + 1 and items[start - 1].text in _EVERY:
+        return True
+    asked = {item.text for item in question}
+    for n in range(max(start, first - CLOSE), first):
+        word = items[n].text
+        if word not in vocabulary("rejecting") or word in asked:
+            continue
+        if word in _BEATING and not asked & {"won", "win", "wins", "winner"}:
+            continue
+        completed = _COMPLETED.get(word, [])
+        if completed != [item.text for item in items[n + 1 : n + 1 + len(completed)]]:
+            continue
+        if n and items[n - 1].text in vocabulary("negations") | {"a"}:  # 'no doubt', 'without a doubt'
+            continue
+        return True
+    return False
+
+
+_COMPLETED = {"rather": ["than"], "instead": ["of"], "used": ["to", "be"], "followed": ["by"]}
+"""What must follow a word so that it turns down what comes then."""
+
+_BEATING = frozenset({"beat", "beats", "defeated", "defeats"})
+"""Words after which the loser comes; they turn him down where the winner is asked for."""
+
+_EVERY = frozenset({"anything", "everything", "all", "anyone", "everyone", "anywhere", "everywhere"})
+
+
+def _denied_after(items: Sequence[Item], last: int, end: int, question: Sequence[Item]) -> bool:
+    """Whether what follows a name says that it is not what is asked for."""
+    if last + 1 < len(items) and "?" in items[last + 1].gap and items[last + 1].text in vocabulary("denials"):
+        return True
+    following = items[last + 1 : end]
+    if not following or following[0].text not in vocabulary("auxiliaries") | vocabulary("negations"):
+        return False
+    for n, item in enumerate(following[:CLOSE]):
+        if n and item.text in _DISMISSED:
+            return True
+        if negates(following, n):
+            rest = [other for other in following[n + 1 :] if other.text not in vocabulary("function")]
+            asked = {verb(other.key) for other in question}
+            return not rest or any(verb(other.key) in asked for other in rest)
+    return False
+
+
+_DISMISSED = frozenset({"wrong", "incorrect", "false", "ruled", "excluded"})
+"""What a name can be said to be instead of 'not'."""
+
+
+def _another(items: Sequence[Item], first: int, last: int, question: Sequence[Item]) -> bool:
+    """Whether a name only says whose relative somebody is: 'the wife of Nixon', 'Nixon's wife', 'larger than Nixon'."""
+    asked = {item.key for item in question}
+    relatives = vocabulary("relatives") - asked
+    before = items[max(0, first - 2) : first]
+    if len(before) == 2 and before[1].text == "of" and before[0].key in relatives:
+        return True
+    if before and before[-1].text == "than" and before[0].text not in {"other", "else"}:
+        return True
+    following = items[last + 1] if last + 1 < len(items) else None
+    if following is None or following.gap != " ":
+        return False
+    return following.key == "senior" or (following.form.islower() and following.key in relatives)
+
+
+def _reported(items: Sequence[Item], start: int, end: int) -> bool:
+    """Whether a clause reports what many believe, in a sentence that contrasts it."""
+    words = {item.text for item in items[start:end]}
+    if not words & _MANY or not {verb(word) for word in words} & _reporting():
+        return False
+    sentence, around = items[start].sentence, items[max(0, start - LONGEST) : end + LONGEST]
+    return any(item.text in vocabulary("contrasting") for item in around if item.sentence == sentence)
+
+
+def _reporting() -> frozenset[str]:
+    return frozenset(map(verb, vocabulary("reporting")))
+
+
+def affirmed(items: Sequence[Item]) -> Sequence[Item]:
+    """Cut off a first clause that only says what is not so: 'It is not Sydney, it is Canberra', 'not Rome but Lyon'.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> [item.text for item in affirmed(read("It is not Sydney, it is Canberra").items)]
+    ['it', 'is', 'canberra']
+    """
+    if not items or items[-1].sentence:
+        return items
+    _, end = clause(items, 0)
+    rest = items[end:]
+    here = any(negates(items, n) for n in range(end))
+    if not here or not rest or any(negates(rest, n) for n in range(len(rest))):
+        return items
+    kept = rest[1:] if rest[0].text in vocabulary("contrasting") else rest
+    return kept if kept and all(item.text not in vocabulary("auxiliaries") for item in kept[2:]) else items
+
+
+def says_yes(answer: Reading, question: Reading) -> bool | None:
+    """Whether an answer says yes or no: in a word, in a short phrase, or by a sentence that repeats the question.
+
+    Returns
+    -------
+    bool or None
+        None if it says neither.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> asked = read("Is the sun a star?")
+    >>> [says_yes(read(text), asked) for text in ("Of course", "Nope", "It is not.", "The sun is a star", "Perhaps")]
+    [True, False, False, True, None]
+    """
+    first = [item for item in answer.items if item.sentence == 0]
+    texts = [item.text for item in first]
+    asks = bool(question.items) and question.items[0].text in vocabulary("auxiliaries")
+    negated = any(negates(first, n) for n in range(len(first)))
+    for words in (texts[: clause(first, 0)[1]] if first else [], texts):
+        said = _in_a_word(words, negated=asks and negated)
+        if said is not None:
+            return said
+    if not asks:
+        return None
+    if all(text in vocabulary("function") | vocabulary("negations") for text in texts):
+        return None if vocabulary("auxiliaries").isdisjoint(texts) else not negated
+    repeats = 2 * len({item.key for item in first} & question.keys) >= len(question.keys)
+    return not negated if repeats else None
+
+
+def _in_a_word(words: Sequence[str], *, negated: bool) -> bool | None:
+    """Whether a short clause is a yes or a no."""
+    if not words or len(words) > BRIEF:
+        return None
+    if words[0] == "not" and len(words) == 2:
+        return words[1] in vocabulary("denials")
+    if words[0] in vocabulary("denials") or (words[-1] in vocabulary("denials") and len(words) == 2):
+        return False
+    return not negated if words[0] in vocabulary("affirmations") or words in _ASSENT else None
+
+
+BRIEF = 4
+"""Words of a clause that can be a yes or a no."""
+
+_ASSENT = (
+    ["of", "course"],
+    ["i", "think", "so"],
+    ["it", "is", "true"],
+    ["that", "is", "true"],
+    ["it", "is", "correct"],
+)

@@ -1,0 +1,413 @@
+"""When two phrases are the same answer: the words that inform, in which order, around which head."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from semece.judges.answer_keys import ARTICLES
+from semece.judges.rules.english.names import alike, same_person
+from semece.judges.rules.values.dates import Date
+from semece.judges.rules.values.quantities import Quantity
+from semece.judges.rules.words import opposites, verb, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from semece.judges.rules.readings import Item, Reading
+
+NAMING = frozenset({"named", "called", "titled", "known", "as"})
+"""Words that introduce a name: 'a village called Kitzbuhel'."""
+
+JOINTS = frozenset({"and", "or"})
+"""Words that join the parts of a list."""
+
+WORKS = frozenset({"film", "movie", "song", "album", "book", "novel", "show", "play", "game", "episode"})
+"""Words that ask for the title of a work."""
+
+ECHO = 3
+"""A phrase of at most this many words loses only its last words to the question."""
+
+
+def whole(reading: Reading) -> tuple[Item, ...]:
+    """Pick the content outside parentheses; everything if nothing else is left.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> [item.text for item in whole(read("Jack Nicklaus (6)"))]
+    ['jack', 'nicklaus']
+    """
+    return tuple(item for item in reading.content if not item.aside) or reading.content
+
+
+def is_sentence(reading: Reading) -> bool:
+    """Whether a string has an auxiliary verb.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> is_sentence(read("It was Nixon")), is_sentence(read("Nixon"))
+    (True, False)
+    """
+    return any(item.text in vocabulary("auxiliaries") for item in reading.items)
+
+
+def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
+    """Pick the words of a string that inform: not those of the question, not what stands in parentheses.
+
+    A phrase of up to three words loses only its last words to the question ('Kanawha River', but 'British Indian
+    Association' stays whole), a sentence or a longer string every word that does not begin a name with a new word in
+    it. Where nothing is left, everything counts.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> question = read("Which river flows through Charleston?")
+    >>> [[item.text for item in core(read(text), question)] for text in ("The Elk River", "The Elk flows through it")]
+    [['elk'], ['elk']]
+    """
+    outside = _unlabelled(whole(reading), question)
+    if len(outside) > ECHO or is_sentence(reading):
+        return _news(outside, question) or outside
+    end = len(outside)
+    while end and outside[end - 1].key in question.keys and not is_list(reading):
+        end -= 1
+    return outside[:end] or outside
+
+
+def _unlabelled(items: tuple[Item, ...], question: Reading) -> tuple[Item, ...]:
+    """Cut off a label of the question's words: 'Organ: liver', 'Symphony No. 9' where a symphony is asked for."""
+    for place, item in enumerate(items):
+        if place and (":" in item.gap or (place == 1 and _is_rank(item) and _is_kind(items[0], question))):
+            return items[place:]
+        if not _echoes(item, question):
+            return items
+    return items
+
+
+def _is_rank(item: Item) -> bool:
+    return isinstance(item.value, Quantity) and item.value.number.form == "ordinal"
+
+
+def _is_kind(item: Item, question: Reading) -> bool:
+    """Whether a word is the kind of thing that a question asks for: 'which symphony'."""
+    return any(
+        before.text in {"which", "what"} and after.key == item.key and not after.named
+        for before, after in pairwise(question.items)
+    )
+
+
+def _echoes(item: Item, question: Reading) -> bool:
+    """Whether a word is in the question, or another form of the verb: 'changed' where it has 'change'."""
+    return item.key in question.keys or (item.value is None and verb(item.key) in _verbs(question.keys))
+
+
+@lru_cache(maxsize=1024)
+def _verbs(keys: frozenset[str]) -> frozenset[str]:
+    return frozenset(map(verb, keys))
+
+
+def _news(items: Sequence[Item], question: Reading) -> tuple[Item, ...]:
+    """Pick the words that are new, and those of the question that begin a name with a new word in it."""
+    kept: list[Item] = []
+    following: Item | None = None
+    for item in reversed(items):
+        begins = bool(kept) and kept[-1] is following and item.named and following.named and following.gap == " "
+        if begins or not _echoes(item, question):
+            kept.append(item)
+        following = item
+    return tuple(reversed(kept))
+
+
+def same_words(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether two phrases hold the same words in any order, or the same letters without their spaces.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> same_words(read("Harrison, Aaron").content, read("Aaron Harrison").content)
+    True
+    >>> same_words(read("steam ship").content, read("steamship").content)
+    True
+    """
+    if len(one) == len(other) and _covered(one, other) and _covered(other, one):
+        return True
+    return "".join(item.text for item in one) == "".join(item.text for item in other)
+
+
+def _covered(ones: Sequence[Item], others: Sequence[Item]) -> bool:
+    keys = {item.key for item in others}
+    return all(one.key in keys or any(alike(one, other) for other in others) for one in ones)
+
+
+def acronym_of(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether a phrase is one word of three to six letters with which the words of the other begin.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> acronym_of(read("DMV").content, read("Department of Motor Vehicles").content)
+    True
+    """
+    if len(one) != 1 or one[0].value is not None or not 3 <= len(one[0].text) <= 6 or len(other) < 3:
+        return False
+    return one[0].text == "".join(item.text[0] for item in other)
+
+
+def opposed(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether a word of one phrase excludes a word of the other ('left' and 'right')."""
+    ones, others = {item.key for item in one}, {item.key for item in other}
+    table = opposites()
+    return any(table[key] in others and key not in others for key in ones & table.keys())
+
+
+def find(short: Sequence[Item], long: Sequence[Item]) -> tuple[int, int] | None:
+    """Find where a phrase stands in another as a run of words or of the same letters.
+
+    Parameters
+    ----------
+    short, long : sequence of Item
+        The phrase and where to look.
+
+    Returns
+    -------
+    tuple of int or None
+        The place of its first word and that after its last one.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> find(read("Orange Juice").content, read("The band Orange Juice sang it").content)
+    (1, 3)
+    """
+    for place in range(len(long) - len(short) + 1):
+        if all(alike(one, other) for one, other in zip(short, long[place:], strict=False)):
+            return place, place + len(short)
+    letters = "".join(item.text for item in short)
+    if len(letters) < 6 or any(item.value is not None for item in short):
+        return None
+    for place in range(len(long)):
+        joined, end = "", place
+        while end < len(long) and len(joined) < len(letters) and letters.startswith(joined):
+            joined, end = joined + long[end].text, end + 1
+        if joined == letters:
+            return place, end
+    return None
+
+
+def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item], *, strict: bool = False) -> bool:
+    """Whether a longer phrase names what the shorter one does, with detail.
+
+    The shorter one must be a run of its words. What follows must not make it another thing: a number ('Apollo 11'), a
+    word such as 'dioxide'. If ``strict``, the shorter one must hold the head: what follows is detail after a comma, a
+    bracket or a preposition, a date, an epithet ('Louis the Beloved'), or the noun of its kind ('the Nile River'); so
+    'Richard' is not enough for 'Richard Nixon'. What stands before may describe, but not change the thing ('West
+    Virginia', 'the wife of') nor be one by itself ('a pain in the knee'); a sentence ('It was released in 1983')
+    answers with its end.
+
+    Parameters
+    ----------
+    long, short : sequence of Item
+        The phrases.
+    items : sequence of Item
+        Everything in the string of the longer one, function words included.
+    strict : bool
+        Whether the shorter one must hold the head.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> longer = ("Paris, France", "President Nixon", "carbon dioxide", "West Virginia", "the wife of Nixon")
+    >>> shorter = ("Paris", "Nixon", "carbon", "Virginia", "Nixon")
+    >>> [specifies(read(a).content, read(b).content, read(a).items) for a, b in zip(longer, shorter)]
+    [True, True, False, False, False]
+    """
+    found = find(short, long)
+    if found is None:
+        return False
+    place, end = found
+    if not _front_describes(long, place, items):
+        return False
+    if end == len(long):
+        return True
+    return _tail_is_detail(long, end, items) if strict else _tail_keeps(long, end, items)
+
+
+def _tail_keeps(long: Sequence[Item], end: int, items: Sequence[Item]) -> bool:
+    following = long[end]
+    if isinstance(following.value, Quantity):
+        return bool(following.gap.strip()) or bool(_between(long[end - 1], following, items))
+    return following.key not in vocabulary("changers") or bool(following.gap.strip())
+
+
+def _tail_is_detail(long: Sequence[Item], end: int, items: Sequence[Item]) -> bool:
+    following = long[end]
+    if isinstance(following.value, Date) or following.key in vocabulary("kinds") | vocabulary("suffixes"):
+        return True
+    inner = _inner(long[end - 1], following, items)
+    gaps = "".join(item.gap for item in inner) + following.gap
+    if any(mark in gaps for mark in ',;:(/"') or following.gap in {" - ", ". "}:
+        return not isinstance(following.value, Quantity) or "(" in following.gap
+    between = _between(long[end - 1], following, items)
+    if between == {"the"}:
+        return following.named and long[end - 1].form[0].isupper()
+    return bool(between - {"the", "a", "an"}) and not between & {"and", "or"}
+
+
+def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) -> bool:
+    if place == 0:
+        return True
+    before = long[place - 1]
+    if before.text in vocabulary("modifiers") or isinstance(before.value, Quantity):
+        return False
+    if any(mark in item.gap for item in long[1 : place + 1] for mark in ",;:(/") or long[place].gap == " - ":
+        return False
+    between = _between(before, long[place], items) - {"the", "a", "an"}
+    if "of" in between:
+        return before.key in vocabulary("kinds")
+    return not between - NAMING or "by" in between or any(item.text in vocabulary("auxiliaries") for item in items)
+
+
+def _between(one: Item, other: Item, items: Sequence[Item]) -> set[str]:
+    """Collect the words between two words of a string, titles left out."""
+    return {item.text for item in _inner(one, other, items)} - vocabulary("titles")
+
+
+def _inner(one: Item, other: Item, items: Sequence[Item]) -> Sequence[Item]:
+    places = [place for place, item in enumerate(items) if item is one or item is other]
+    return items[places[0] + 1 : places[-1]]
+
+
+def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
+    """Whether two phrases can be two names of one thing: same words, acronym, or names of one person.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> related(read("Keeley Hawes").content, read("Keeley Clare Julia Hawes").content)
+    True
+    """
+    if same_words(one, other) or acronym_of(one, other) or acronym_of(other, one):
+        return True
+    return all(1 < len(name) <= 5 and all(item.value is None for item in name) for name in (one, other)) and (
+        same_person(one, other)
+    )
+
+
+def asks_work(question: Reading) -> bool:
+    """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> [asks_work(read(text)) for text in ("Which film won?", "What is the theme of the film?")]
+    [True, False]
+    """
+    texts = [item.text for item in question.items]
+    places = [place for place, text in enumerate(texts[:-1]) if text in {"which", "what"}]
+    return any(question.items[place + 1].key in WORKS for place in places)
+
+
+def goes_on(items: Sequence[Item], last: Item, title: Reading) -> bool:
+    """Whether a title goes on after a word: with another capital or number, nothing between ('The Dark Knight Rises').
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> items, title = read("The Dark Knight Rises").items, read("The Dark Knight")
+    >>> goes_on(items, items[2], title), goes_on(items, items[3], title)
+    (True, False)
+    """
+    place = next(number for number, item in enumerate(items) if item is last) + 1
+    if place == len(items) or items[place].gap != " " or items[place].text in {item.text for item in title.items}:
+        return False
+    return items[place].named or isinstance(items[place].value, Quantity)
+
+
+def is_list(reading: Reading, informing: Sequence[Item] = ()) -> bool:
+    """Whether 'and', 'or' or three commas join parts of what a string says, or of its words that inform.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> [is_list(read(text)) for text in ("gold and silver", "Austin, Texas", "2 or 3")]
+    [True, False, False]
+    """
+    first, *_, last = (*(informing or reading.content), *(informing or reading.content))
+    places = [place for place, item in enumerate(reading.items) if item is first or item is last]
+    inner = reading.items[places[0] + 1 : places[-1] + 1]
+    joined = any(item.text in JOINTS or "&" in item.gap for item in inner)
+    return joined or sum("," in item.gap for item in inner) > 2 or _are_values(informing or reading.content)
+
+
+def _are_values(items: Sequence[Item]) -> bool:
+    """Whether a phrase is nothing but values of one kind with commas between: '1912, 1913'."""
+    if len(items) < 2 or any("," not in item.gap for item in items[1:]):
+        return False
+    kinds = {(type(item.value), getattr(getattr(item.value, "unit", None), "dimension", "")) for item in items}
+    return len(kinds) == 1 and items[0].value is not None
+
+
+def list_parts(reading: Reading, informing: Sequence[Item]) -> list[tuple[Item, ...]]:
+    """List the parts of the lists in a string, those with words that inform; none if there is one part or less.
+
+    The parts of a list stand side by side, joined by commas and once by 'and', 'or' or '&', or by three commas. Two
+    words joined by 'and' are no list if one is written like a name and the other is not ('by Hale and published').
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> texts = ("tea, the milk and rum", "by Ann Lee and published", "Austin, Texas")
+    >>> [len(list_parts(read(text), read(text).content)) for text in texts]
+    [3, 0, 0]
+    """
+    ids = {id(item) for item in informing}
+    found: list[tuple[Item, ...]] = []
+    for chain, marks in _chains([item for item in reading.items if not item.aside]):
+        parts = [tuple(part) for part in chain if any(id(item) in ids for item in part)]
+        values = len(parts) == len(informing) and _are_values(informing)
+        if len(parts) > 1 and ("and" in marks or len(marks) > 2 or values):
+            found += parts
+    return found
+
+
+def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]]]:
+    """Split a string where nothing joins its words, each piece in parts with the marks that join them."""
+    parts: list[list[Item]] = [[]]
+    marks: list[str] = []
+    for item in items:
+        mark = _mark(item, empty=not parts[-1])
+        if mark == "and" and not parts[-1] and marks:
+            marks[-1] = mark
+        elif mark == "," or (mark == "and" and parts[-1]):
+            parts.append([])
+            marks.append(mark)
+        elif mark:
+            yield parts, marks
+            parts, marks = [[]], []
+        if item.text in vocabulary("function"):
+            continue
+        if marks[-1:] == ["and"] and not parts[-1] and not _match(parts[-2], item, items):
+            yield parts[:-1], marks[:-1]
+            parts, marks = [[]], []
+        parts[-1].append(item)
+    yield parts, marks
+
+
+def _mark(item: Item, *, empty: bool) -> str:
+    """Return what stands before a word: ``and`` or a comma between parts, a full stop where nothing joins."""
+    if item.text in JOINTS or "&" in item.gap:
+        return "and"
+    if "," in item.gap:
+        return ","
+    if item.text in vocabulary("function"):
+        return "" if empty and item.text in ARTICLES else "."
+    return "" if empty or item.gap in {"", " ", "-"} else "."
+
+
+def _match(part: Sequence[Item], item: Item, items: Sequence[Item]) -> bool:
+    """Whether a word can go on a list: after a name, a name or a value; the first word may be no name."""
+    last = part[-1]
+    return not last.named or last is items[0] or item.named or item.value is not None

@@ -1,0 +1,409 @@
+"""Whether an answer says what a reference says."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, TypeVar
+
+from semece.judges.rules.english.clauses import denied, says_yes
+from semece.judges.rules.english.names import alike, same_given_name, same_person, same_root
+from semece.judges.rules.english.phrases import (
+    ECHO,
+    NAMING,
+    asks_work,
+    core,
+    find,
+    goes_on,
+    is_list,
+    is_sentence,
+    list_parts,
+    opposed,
+    related,
+    same_words,
+    specifies,
+    whole,
+)
+from semece.judges.rules.readings import Reading, reading_of
+from semece.judges.rules.values.dates import Date, contains
+from semece.judges.rules.values.quantities import Quantity
+from semece.judges.rules.values.same_value import answers_quantity, fits, is_year, measures
+from semece.judges.rules.words import verb, vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.judges.rules.readings import Item
+    from semece.judges.rules.values.units import Unit
+
+Value = TypeVar("Value", Date, Quantity)
+
+SHORT = 10
+"""A single sentence with at most this many informing words is a short answer, compared as a whole."""
+
+LISTED = 6
+"""A list of names has at most this many informing words."""
+
+_YES_OR_NO = {"yes": True, "no": False}
+
+
+def answers(answer: Reading, references: Sequence[Reading], question: Reading) -> bool:
+    """Whether an answer meets one of the references, with every part if it is a list, and misdates none.
+
+    Parameters
+    ----------
+    answer : Reading
+        The answer, read.
+    references : sequence of Reading
+        What would be right, read; none of them empty.
+    question : Reading
+        The question, read.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> question = read("What does a barista make?")
+    >>> [answers(read(text), [read("coffee")], question) for text in ("Coffee", "Coffee or tea", "a cup of coffee")]
+    [True, False, True]
+    """
+    whole = _one_line(answer) if _lines(answer) else answer
+    if not any(meets(whole, reference, question) for reference in references) or misdates(answer, references):
+        return False
+    parts = parts_of(answer, question) or choices_of(answer, question)
+    lists = [reference for reference in references if is_list(reference)]
+    if not parts or any(_holds(answer, reference) and len(parts) <= _count(reference) for reference in lists):
+        return True
+    return all(any(meets(part, reference, question) for reference in references) for part in parts)
+
+
+def _count(reference: Reading) -> int:
+    """Count the parts of a list; any number if it is none that can be split."""
+    return len(list_parts(reference, reference.content)) or len(reference.items)
+
+
+def choices_of(answer: Reading, question: Reading) -> list[Reading]:
+    """List what a sentence offers to choose from: 'It is either Sydney or Canberra'; nothing if it commits itself.
+
+    What the question offers is a choice, too: 'Italy or France' does not say who won, Italy or France.
+    """
+    informing, words = core(answer, question), {item.text for item in answer.items}
+    if "or" not in words or words & {*NAMING, "referred"} or len(informing) > LISTED:
+        return []
+    offered = any(item.text == "or" for item in question.items)
+    if offered and is_sentence(answer):
+        return []
+    return [reading_of(part) for part in list_parts(answer, answer.content if offered else informing)]
+
+
+def parts_of(answer: Reading, question: Reading) -> list[Reading]:
+    """Split a list of names at 'and', 'or', commas and lines; a name shared by all is given to each.
+
+    'Ann and Tom Lee' are Ann Lee and Tom Lee.
+
+    A string with more words, with a verb, or with words of the question is no list of names: it has no parts.
+    """
+    lines = _lines(answer)
+    if lines and not {item.text for item in question.items} & {"are", "were", "some", "list", "name"}:
+        return lines
+    if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
+        return []
+    if _has_subject(answer.items):
+        return []
+    parts: list[list[Item]] = [[]]
+    for item in answer.items:
+        if item.text in {"and", "or"} or "," in item.gap or "&" in item.gap:
+            parts.append([])
+        if item.text not in {"and", "or"}:
+            parts[-1].append(item)
+    parts = [part for part in parts if part]
+    shared = parts[-1][-1:] if len(parts[-1]) == 2 else []
+    found = [reading_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
+    return found if len(found) > 1 else []
+
+
+def _has_subject(items: Sequence[Item]) -> bool:
+    """Whether a string begins with a pronoun and its verb: 'It began in 1939 and ended in 1945'."""
+    return len(items) > 1 and items[0].text in _SUBJECTS and items[1].gap == " " and items[1].form.islower()
+
+
+_SUBJECTS = frozenset({"it", "he", "she", "they", "we"})
+
+
+def _one_line(answer: Reading) -> Reading:
+    """Read names on lines of their own as one list."""
+    return reading_of([item._replace(sentence=0) for item in answer.items])
+
+
+def _lines(answer: Reading) -> list[Reading]:
+    """Split names on lines of their own."""
+    lines = [[item for item in answer.items if item.sentence == number] for number in range(answer.sentences)]
+    short = all(len(line) <= ECHO and line[0].named for line in lines)
+    broken = sum("\n" in line[0].gap for line in lines[1:]) == len(lines) - 1
+    return (
+        [reading_of(line) for line in lines] if len(lines) > 1 and short and broken and not is_sentence(answer) else []
+    )
+
+
+def _holds(answer: Reading, reference: Reading) -> bool:
+    """Whether all words of a reference outside parentheses are in the answer, in any order."""
+    return {item.key for item in whole(reference)} <= answer.keys
+
+
+def misdates(answer: Reading, references: Sequence[Reading]) -> bool:
+    """Whether the answer gives a day or a month, references do too, and none agrees.
+
+    'January 26, 1788' does not answer where the references are '18 January 1788' and '1788'.
+    """
+    for precision in ("day", "month"):
+        wanted = [date for reference in references for date in reference.dates if date.precision == precision]
+        given = [date for date in answer.dates if date.precision in {"day", "month"}]
+        if wanted and given:
+            return not any(contains(a, b) or contains(b, a) for a in wanted for b in given)
+    return False
+
+
+def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
+    """Whether an answer says what one reference says.
+
+    Parameters
+    ----------
+    answer, reference, question : Reading
+        The three strings, read.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.readings import read
+    >>> question = read("When was it released?")
+    >>> [meets(read(text), read("March 5, 2015"), question) for text in ("5 March 2015", "in 2015", "March 6, 2015")]
+    [True, True, False]
+    """
+    wanted = core(reference, question)
+    if (yes := _YES_OR_NO.get(wanted[0].text)) is not None and len(wanted) == 1:
+        return says_yes(answer, question) is yes
+    dates = [item.value for item in wanted if isinstance(item.value, Date)]
+    if len(dates) == len(wanted):
+        return _dated(answer, dates, question)
+    first = wanted[0].value
+    if len(wanted) == 2 and all(isinstance(item.value, Quantity) and item.value.unit is None for item in wanted):
+        return _scored(answer, wanted)
+    if isinstance(first, Quantity) and len(wanted) <= 4 and not any(item.named for item in wanted):
+        return _numbered(answer, first, question)
+    given = core(answer, question)
+    brief = answer.sentences == 1 and len(given) <= SHORT
+    return (
+        _is_short_for(given, reference)
+        or (brief and _short(answer, given, reference, wanted, question))
+        or _is_around(answer, given, reference, wanted, question)
+        or _long(answer, wanted, reference, question)
+    )
+
+
+def _is_around(
+    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
+) -> bool:
+    """Whether an answer names, asked where, the place that a reference lies in."""
+    if all(item.text != "where" for item in question.items):
+        return False
+    place = _around(reference)
+    return _surrounds(given, wanted) or (bool(place) and _long(answer, place, reference, question))
+
+
+def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
+    """Whether every date of a reference is met by the first sentence that gives dates.
+
+    A coarser date will do, down to what the question asks for.
+    """
+    given = _first_values(answer, question, Date)
+    if not given:
+        return any(is_year(number, date) for number in _first_values(answer, question, Quantity) for date in wanted)
+    words = {item.text for item in question.items}
+    coarsest = "day" if words & {"date", "day"} else "month" if "month" in words else "year"
+    return all(any(fits(date, target, coarsest=coarsest) for date in given) for target in wanted)
+
+
+def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
+    """Whether a quantity is the wanted one in the first sentence that gives some; those in its unit count first.
+
+    Asked for a numeral, a Roman one must be answered by a Roman one.
+    """
+    given = _first_values(answer, question, Quantity, wanted.unit)
+    if not given:
+        held = [(place, item.value) for place, item in enumerate(answer.items) if isinstance(item.value, Quantity)]
+        given = [value for place, value in held if not denied(answer.items, place, place, question.items)]
+    if wanted.number.form == "roman" and "numeral" in question.keys:
+        given = [quantity for quantity in given if quantity.number.form == "roman"]
+    in_unit = [quantity for quantity in given if wanted.unit and quantity.unit == wanted.unit] or given
+    if any(answers_quantity(quantity, wanted) for quantity in in_unit):
+        return True
+    return any(is_year(wanted, date) for date in answer.dates)
+
+
+def _scored(answer: Reading, wanted: Sequence[Item]) -> bool:
+    """Whether two numbers stand in an answer side by side, as in a score."""
+    score = [item.key for item in wanted]
+    values = [[item for item in answer.content if item.sentence == number] for number in range(answer.sentences)]
+    pairs = ([one.key, other.key] for line in values for one, other in pairwise(line))
+    return score in pairs
+
+
+def _first_values(answer: Reading, question: Reading, kind: type[Value], unit: Unit | None = None) -> list[Value]:
+    """List the values of a kind in the first sentence that gives one which is not in the question.
+
+    Where a unit is wanted, only quantities count that measure the same, or have none.
+    """
+    asked = {item.key for item in question.items}
+    inside = {id(item) for item in answer.content if item.value is not None}
+    values = [
+        (item.sentence, item.value)
+        for place, item in enumerate(answer.items)
+        if id(item) in inside
+        and isinstance(item.value, kind)
+        and item.key not in asked
+        and measures(item.value, unit)
+        and not denied(answer.items, place, place, question.items)
+    ]
+    chosen = _telling(answer, sorted({sentence for sentence, _ in values}), question)
+    return [value for sentence, value in values if sentence in chosen]
+
+
+def _telling(answer: Reading, sentences: Sequence[int], question: Reading) -> Sequence[int]:
+    """Pick the first sentence, and if it shares no word that is asked with, names apart, the first that does."""
+    if len(sentences) < 2:
+        return sentences
+    asked = {verb(item.key) for item in question.content if not item.named}
+    shared = {item.sentence for item in answer.content if verb(item.key) in asked}
+    first = sentences[0]
+    return [first] if first in shared else [first, *[number for number in sentences if number in shared][:1]]
+
+
+def _short(
+    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
+) -> bool:
+    if answer.negated != reference.negated or opposed(given, wanted) or _is_denied(answer, given, wanted, question):
+        return False
+    if asks_work(question) and len(given) == len(wanted) == 1 and given[0].named and wanted[0].named:
+        return given[0].text == wanted[0].text or alike(given[0], wanted[0]) > (given[0].key == wanted[0].key)
+    if related(given, wanted) or same_words(whole(answer), whole(reference)):
+        return True
+    if len(given) <= len(wanted):
+        return _says_enough(given, wanted, reference, question)
+    if asks_work(question) and any(
+        goes_on(answer.items, item, reference) for item in given if item.key == wanted[-1].key
+    ):
+        return False
+    return specifies(given, wanted, answer.items, strict=True)
+
+
+def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
+    """Whether fewer words than a reference has will do: not the kind of thing alone, nor part of a list or a title."""
+    if all(item.key in vocabulary("kinds") for item in given):
+        return False
+    if any(find(given, part) or find(part, given) for part in list_parts(reference, wanted)):
+        return False
+    if asks_work(question) and given[0].key != wanted[0].key:
+        return False
+    return specifies(wanted, given, reference.items, strict=True)
+
+
+def _is_short_for(given: Sequence[Item], reference: Reading) -> bool:
+    """Whether an answer is the acronym that a reference has in parentheses: 'ADP' of 'adenosine diphosphate (ADP)'."""
+    aside = [item for item in reference.items if item.aside]
+    return len(aside) == len(given) == 1 and aside[0].form.isupper() and aside[0].key == given[0].key
+
+
+def _is_denied(answer: Reading, given: Sequence[Item], wanted: Sequence[Item], question: Reading) -> bool:
+    """Whether a short answer turns down what it says of the reference."""
+    found = find(wanted, answer.content)
+    here = answer.content[found[0] : found[1]] if found else given
+    return _turned_down(answer, here[0], here[-1], question)
+
+
+def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:
+    """Whether a place is the end of a longer place: asked where, 'Italy' does for 'Milan, Italy'."""
+    found = find(given, wanted)
+    return (
+        found is not None and found[1] == len(wanted) and wanted[found[0]].named and bool(wanted[found[0]].gap.strip())
+    )
+
+
+def _around(reference: Reading) -> tuple[Item, ...]:
+    """Pick what stands after the last 'in' of a place: 'Orlando' of 'the stadium in Orlando'."""
+    places = [place for place, item in enumerate(reference.items) if place and item.text == "in"]
+    if not places:
+        return ()
+    inside = reference.items[places[-1] + 1 :]
+    return tuple(inside) if inside and all(item.named for item in inside) else ()
+
+
+def _long(answer: Reading, wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
+    """Whether a sentence of the answer holds the reference and nothing before it denies it."""
+    for number in range(answer.sentences):
+        sentence = [item for item in answer.content if item.sentence == number]
+        place = _place(sentence, wanted)
+        if place is not None and asks_work(question) and goes_on(answer.items, sentence[place[1]], reference):
+            continue
+        if place is not None and not _turned_down(answer, sentence[place[0]], sentence[place[1]], question):
+            return number == 0 or not _denies(answer, question)
+    return False
+
+
+def _turned_down(answer: Reading, first: Item, last: Item, question: Reading) -> bool:
+    """Whether the words from one to another are denied where they stand."""
+    places = [number for number, item in enumerate(answer.items) if item is first or item is last]
+    return denied(answer.items, places[0], places[-1], question.items)
+
+
+def _denies(answer: Reading, question: Reading) -> bool:
+    """Whether the first sentence says that what the question asks for is not so; 'I do not know' says nothing."""
+    first = [item for item in answer.items if item.sentence == 0]
+    words = {item.text for item in first}
+    if not words & vocabulary("negations") or words & {"i", "ai"}:
+        return False
+    return 2 * len({item.key for item in first} & question.keys) >= len(question.keys)
+
+
+def _place(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
+    """Find the first and the last word of the reference in a sentence.
+
+    As a run of words, as the words of an acronym, as a name with other middle names, or scattered: all its words, three
+    of four if it has four or more, in any order and form.
+    """
+    found = find(wanted, sentence)
+    if found is not None:
+        place, end = found
+        return None if place and sentence[place - 1].text in vocabulary("modifiers") else (place, end - 1)
+    if len(wanted) == 1:
+        return _spelled_out(sentence, wanted[0])
+    named = _named(sentence, wanted)
+    return _scattered(sentence, wanted) if named is None else named
+
+
+def _scattered(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
+    if any(item.value is not None for item in wanted):
+        return None
+    places = [next((n for n, item in enumerate(sentence) if same_root(item.key, word.key)), None) for word in wanted]
+    found = [place for place in places if place is not None]
+    return (min(found), max(found)) if 4 * len(found) >= 3 * len(wanted) else None
+
+
+def _spelled_out(sentence: Sequence[Item], wanted: Item) -> tuple[int, int] | None:
+    if wanted.value is not None or not wanted.form.isupper() or not 3 <= len(wanted.text) <= 6:
+        return None
+    place = "".join(item.text[0] for item in sentence).find(wanted.text)
+    return (place, place + len(wanted.text) - 1) if place >= 0 else None
+
+
+def _named(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
+    """Find a family name up to three words after a given name of the same person; other middle initials are another."""
+    if not all(item.named for item in wanted):
+        return None
+    for place, item in enumerate(sentence):
+        start = place
+        while start and place - start < 3 and not sentence[start].gap.strip(" .-\"'"):
+            start -= 1
+            if (
+                same_given_name(sentence[start].text, wanted[0].text)
+                and alike(item, wanted[-1])
+                and (len(wanted) < 2 or same_person(sentence[start : place + 1], wanted))
+            ):
+                return start, place
+    return None

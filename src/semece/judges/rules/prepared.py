@@ -1,0 +1,114 @@
+"""A string prepared for comparison with the others of its question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from semece.judges.rules.english.clauses import says_yes
+from semece.judges.rules.english.names import sound
+from semece.judges.rules.english.phrases import core, is_sentence, list_parts, whole
+from semece.judges.rules.values.dates import Date
+from semece.judges.rules.words import vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from semece.judges.rules.readings import Item, Reading
+    from semece.judges.rules.values.quantities import Quantity
+
+PHRASE = 8
+"""A string with more informing words than this is no phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A string prepared for comparison with the others of its question.
+
+    Parameters
+    ----------
+    reading : Reading
+        What is read in it.
+    core, whole, aside : tuple of Item
+        What informs, everything outside parentheses, and what stands in them.
+    values : tuple of Quantity or Date
+        The values of the core.
+    parts : tuple of tuple of Item
+        The parts of the lists in it.
+    prose : bool
+        Whether it is a sentence, or too long for a phrase.
+    negated : bool
+        Whether it has a negation; one in a sentence says nothing if the question has one, too.
+    informs : bool
+        Whether it has a word that is not in the question, or the question offers a choice.
+    traces : frozenset of str
+        Strings without a common trace have no link.
+    asked : tuple of Item
+        The question.
+    yes : bool or None
+        Whether it says yes or no to a question that asks for that.
+    """
+
+    reading: Reading
+    core: tuple[Item, ...]
+    whole: tuple[Item, ...]
+    aside: tuple[Item, ...]
+    values: tuple[Quantity | Date, ...]
+    parts: tuple[tuple[Item, ...], ...]
+    prose: bool
+    negated: bool
+    informs: bool
+    traces: frozenset[str]
+    asked: tuple[Item, ...]
+    yes: bool | None
+
+
+def prepare(reading: Reading, question: Reading) -> Form:
+    """Prepare what is read in a string as an answer to a question."""
+    informing = core(reading, question)
+    aside = tuple(item for item in reading.content if item.aside)
+    informs = not reading.keys <= question.keys or any(item.text == "or" for item in question.items)
+    yes = (
+        says_yes(reading, question) if question.items and question.items[0].text in vocabulary("auxiliaries") else None
+    )
+    traces = frozenset([*_traces(reading.content), *(() if yes is None else ("yes or no",))])
+    parts = tuple(list_parts(reading, informing))
+    prose = is_sentence(reading) or len(reading.content) > PHRASE
+    quotes = prose and any(item.text in vocabulary("negations") for item in question.items)
+    return Form(
+        reading,
+        informing,
+        whole(reading),
+        aside,
+        _values(informing),
+        parts,
+        prose,
+        reading.negated and not quotes,
+        informs,
+        traces,
+        question.items,
+        yes,
+    )
+
+
+def _values(items: Sequence[Item]) -> tuple[Quantity | Date, ...]:
+    """List the values of a phrase; two bare years and nothing else are the span between them."""
+    values = [item.value for item in items if item.value is not None]
+    if len(values) == len(items) == 2:
+        first, last = values
+        if isinstance(first, Date) and isinstance(last, Date) and first.bare and last.bare and first.low < last.low:
+            return (first._replace(high=last.high, precision="span", bare=False),)
+    return tuple(values)
+
+
+def _traces(content: Sequence[Item]) -> Iterator[str]:
+    """List what a linked string must share one of: words, their sound or beginning, letters, initials, any value."""
+    yield "".join(item.text for item in content)[:4]
+    yield "".join(item.text[0] for item in content)
+    for item in content:
+        yield item.key
+        if item.value is not None:
+            yield "#"
+        elif len(item.text) >= 4:
+            yield sound(item.text)
+            yield item.text[:3]

@@ -1,0 +1,102 @@
+"""Words and signs that make a number a bound: 'more than 8', 'at least 8', '>8', '8 or more'."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.judges.rules.words import phrases
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.judges.rules.values.numbers import Number
+    from semece.judges.rules.words import Word
+
+_SIGNS = {">": ">", "<": "<", ">=": ">=", "<=": "<=", "≥": ">=", "≤": "<=", "⩾": ">=", "⩽": "<="}
+
+
+class Bound(NamedTuple):
+    """A bound: its sign, ``>``, ``>=``, ``<`` or ``<=``, and how many words it takes."""
+
+    sign: str
+    size: int
+
+
+@lru_cache(maxsize=1)
+def _before() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    return _by_first("bounds")
+
+
+@lru_cache(maxsize=1)
+def _after() -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    return _by_first("bounds_after")
+
+
+def _by_first(name: str) -> dict[str, list[tuple[tuple[str, ...], str]]]:
+    table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+    for row in phrases(name):
+        sign, *words = row.split()
+        table.setdefault(words[0], []).append((tuple(words), sign))
+    return table
+
+
+def bound_words() -> frozenset[str]:
+    """Collect the words with which a bound can begin.
+
+    Examples
+    --------
+    >>> "more" in bound_words(), "paris" in bound_words()
+    (True, False)
+    """
+    return frozenset(_before())
+
+
+def read_bound(words: Sequence[Word], start: int) -> Bound | None:
+    """Read the words of a bound, or the sign in front of a number, which takes no word.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.words import words_of
+    >>> [read_bound(words_of(text), 0) for text in ("at least 8", ">8", "8")]
+    [Bound(sign='>=', size=2), Bound(sign='>', size=0), None]
+    """
+    gap = words[start].gap
+    if gap and (sign := _SIGNS.get(gap.strip(" (~"))):
+        return Bound(sign, 0)
+    return _match(_before(), words, start)
+
+
+def bound_after(words: Sequence[Word], start: int) -> Bound | None:
+    """Read the words of a bound that follow a quantity: 'or more', '+'.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.words import words_of
+    >>> [bound_after(words_of(text), 1) for text in ("8 or more", "8+", "8 or 9")]
+    [Bound(sign='>=', size=2), Bound(sign='>=', size=1), None]
+    """
+    return _match(_after(), words, start) if start < len(words) else None
+
+
+def _match(table: dict[str, list[tuple[tuple[str, ...], str]]], words: Sequence[Word], start: int) -> Bound | None:
+    for wanted, sign in table.get(words[start].text, ()):
+        here = words[start : start + len(wanted)]
+        if tuple(word.text for word in here) == wanted and all(word.gap in {"", " "} for word in here[1:]):
+            return Bound(sign, len(wanted))
+    return None
+
+
+def bounded(number: Number, sign: str) -> Number:
+    """Return the numbers above or below a bound; its form is the sign.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.values.numbers import Number
+    >>> bounded(Number(8.0, 8.0, 1.0, "digits", 1), ">=")[:2]
+    (8.0, inf)
+    """
+    if sign[0] == ">":
+        return number._replace(high=inf, form=sign)
+    return number._replace(low=-inf, form=sign)

@@ -1,0 +1,358 @@
+"""Anthropic and Google, through ``pydantic-ai-slim`` (extra ``providers``).
+
+One request gives one choice: these services bill several choices and return one. A call is sent once; an option that
+the service refuses by name is left out from then on and the call sent again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, get_args
+
+from semece.errors import ModelError, TransientError
+from semece.models import Call, Reply, uncounted, usage_of
+from semece.models.anthropic_google.provider_errors import clear, explain, sentence_of
+from semece.models.anthropic_google.provider_options import OPTIONS, Dropped, named_option
+from semece.models.anthropic_google.provider_services import (
+    NO_KEY,
+    SERVICES,
+    anthropic_model,
+    client_of,
+    google_model,
+    kept_bodies,
+    key_of,
+)
+from semece.models.openai.chat_completions import is_loopback
+from semece.models.shared.contexts import is_too_long, too_long
+from semece.models.shared.secrets import keep_out_of_logs, secrets_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semece.models import Decoding, Message, ReplyStatus, Request
+
+
+_FINISHED: Mapping[str, ReplyStatus] = {
+    "refusal": "refusal",
+    "max_tokens": "truncated",
+    "model_context_window_exceeded": "truncated",
+    "MAX_TOKENS": "truncated",
+    "CONTINUATION": "truncated",
+    "SAFETY": "content_filter",
+    "RECITATION": "content_filter",
+    "LANGUAGE": "content_filter",
+    "BLOCKLIST": "content_filter",
+    "PROHIBITED_CONTENT": "content_filter",
+    "SPII": "content_filter",
+}
+"""The services' words for a reply that was stopped; every other word leaves a text as it is."""
+
+UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
+"""What the libraries raise for a body of another shape than the service's."""
+
+
+def open_provider(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> ProviderModel:
+    """Open a model of Anthropic or Google.
+
+    Parameters
+    ----------
+    spelling : str
+        ``anthropic/NAME`` or ``google/NAME``.
+    base_url : str, optional
+        Another endpoint. None: ``ANTHROPIC_BASE_URL`` or ``GOOGLE_GEMINI_BASE_URL`` if set, else the service's own.
+    timeout : float
+        Seconds of one call.
+
+    Returns
+    -------
+    ProviderModel
+
+    Raises
+    ------
+    ModelError
+        No such service, no key that can be sent (none is needed on this machine), or the extra is not installed.
+    """
+    word, _, name = spelling.partition("/")
+    service = SERVICES.get(word)
+    if service is None or not name:
+        raise ModelError(f"a model is spelled anthropic/NAME or google/NAME; got {spelling!r}")
+    url = base_url or os.environ.get(service.address)
+    here = url is not None and is_loopback(url)
+    key = key_of(service, here=here)
+    try:
+        client = client_of(timeout, here=here)
+        model = (
+            anthropic_model(name, key, url, timeout, client)
+            if word == "anthropic"
+            else google_model(name, key, url, client)
+        )
+    except ImportError:
+        raise ModelError(
+            f"{service.title} needs packages that are not installed: pip install 'semece[providers]'"
+        ) from None
+    secrets = secrets_of(url or "", "" if key == NO_KEY else key)
+    keep_out_of_logs(secrets)
+    return ProviderModel(spelling, model, client, key=key, timeout=timeout, secrets=secrets)
+
+
+class ProviderModel:
+    """A model behind ``pydantic-ai``.
+
+    Parameters
+    ----------
+    name : str
+        Its spelling.
+    model : pydantic_ai.models.Model
+        What is asked.
+    client : httpx2.AsyncClient
+        The connections, closed by :meth:`aclose`.
+    key : str
+        Its key.
+    timeout : float
+        Seconds of one call.
+    secrets : tuple of str
+        What no message may show.
+    """
+
+    max_choices = 1
+
+    def __init__(
+        self,
+        name: str,
+        model: Any,  # noqa: ANN401 - pydantic-ai is there only with the extra
+        client: Any,  # noqa: ANN401 - httpx2 too
+        *,
+        key: str,
+        timeout: float,
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.service = name.partition("/")[0]
+        self.model = model
+        self.dropped = Dropped()
+        self._client = client
+        self._key = key
+        self._timeout = timeout
+        self._secrets = secrets
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._client.aclose()
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Ask for one choice.
+
+        Raises
+        ------
+        ValueError
+            If more than one choice is asked for.
+        TransientError, ModelError
+            See :class:`semece.models.Model`.
+        """
+        if request.n != 1:
+            raise ValueError(f"{self.service} gives one choice per request; got n = {request.n}")
+        return await self._ask(request)
+
+    async def _ask(self, request: Request) -> Call:
+        """Send a request; send it again without an option that is refused by name."""
+        from pydantic_ai.exceptions import AgentRunError
+
+        while True:
+            messages, settings, parameters = self.prepared(request)
+            before, started = len(self.dropped.names), time.perf_counter()
+            try:
+                response, raw = await self._send(messages, settings, parameters)
+            except TimeoutError:
+                raise TransientError(
+                    f"{self.name} did not answer within {self._timeout:g} seconds", status="timeout", maybe_paid=True
+                ) from None
+            except AgentRunError as error:
+                if (call := self.too_long(error)) is not None:
+                    return call
+                if not self.learn(error, settings, parameters, before):
+                    raise self.explained(error) from None
+            except UNREADABLE as error:
+                raise self.unreadable(type(error).__name__) from None
+            else:
+                return self.call(response, raw, latency=time.perf_counter() - started)
+
+    async def _send(self, messages: Any, settings: Any, parameters: Any) -> tuple[Any, str]:  # noqa: ANN401
+        from pydantic_ai.direct import model_request
+
+        bodies: list[str] = []
+        token = kept_bodies.set(bodies)
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await model_request(
+                    self.model, messages, model_settings=settings, model_request_parameters=parameters
+                )
+        finally:
+            kept_bodies.reset(token)
+        return response, bodies[-1] if bodies else ""
+
+    def prepared(self, request: Request) -> tuple[list[Any], Any, Any]:
+        """Translate a request: messages, settings and parameters of ``pydantic-ai``, without what is left out."""
+        from pydantic_ai.models import ModelRequestParameters
+        from pydantic_ai.output import OutputObjectDefinition
+
+        options = self._options(request)
+        schema = options.pop("schema", None)
+        if schema is None:
+            parameters = ModelRequestParameters()
+        else:
+            wanted = OutputObjectDefinition(json_schema=dict(schema), name="reply", strict=True)
+            parameters = ModelRequestParameters(output_mode="native", output_object=wanted)
+        return _messages(request.messages), {"max_tokens": request.decoding.max_tokens, **options}, parameters
+
+    def _options(self, request: Request) -> dict[str, Any]:
+        decoding = request.decoding
+        self._foresee(decoding)
+        wanted = {
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            "seed": request.seed if self.service == "google" else None,
+            "thinking": decoding.reasoning_effort,
+            "schema": decoding.schema,
+        }
+        return {name: value for name, value in wanted.items() if value is not None and name not in self.dropped.names}
+
+    def _foresee(self, decoding: Decoding) -> None:
+        """Leave out what is known to be refused; refuse what the library cannot translate."""
+        from pydantic_ai.settings import ThinkingEffort
+
+        efforts = get_args(ThinkingEffort)
+        if decoding.reasoning_effort not in {None, *efforts}:
+            raise ModelError(
+                f"the reasoning effort of {self.name} must be one of {', '.join(efforts)}; got "
+                f"{decoding.reasoning_effort!r}"
+            )
+        profile = self.model.profile
+        if profile.get("anthropic_disallows_sampling_settings"):
+            for name in ("temperature", "top_p"):
+                if getattr(decoding, name) is not None:
+                    self.dropped.add(name, f"{self.name} takes no sampling options")
+        if self.service == "anthropic" and decoding.temperature is not None and decoding.top_p is not None:
+            self.dropped.add("top_p", "Anthropic refuses it together with temperature")
+        if decoding.schema is not None and not profile.get("supports_json_schema_output"):
+            self.dropped.add("schema", f"{self.name} has no structured output")
+        if decoding.reasoning_effort is not None and not profile.get("supports_thinking"):
+            self.dropped.add("thinking", f"{self.name} takes no reasoning effort")
+
+    def learn(self, error: Exception, settings: Mapping[str, Any], parameters: Any, before: int) -> bool:  # noqa: ANN401
+        """Leave out the option that a refusal names; tell whether asking again makes sense.
+
+        Parameters
+        ----------
+        error : Exception
+            The refusal.
+        settings, parameters
+            What was sent.
+        before : int
+            How many options were left out when it was sent: another call may have learned meanwhile.
+        """
+        from pydantic_ai.exceptions import ModelRequestRejectedError
+
+        if not isinstance(error, ModelRequestRejectedError) or getattr(error, "status_code", 400) not in {400, 422}:
+            return False
+        sentence = sentence_of(error)
+        sent = [name for name in OPTIONS if name in settings or (name == "schema" and parameters.output_object)]
+        name = named_option(sentence, sent)
+        if name is None:
+            return len(self.dropped.names) > before
+        self.dropped.add(name, f"{self.name} says: {self.cleared(sentence)}")
+        return True
+
+    def too_long(self, error: Exception) -> Call | None:
+        """Take a prompt that is refused for its length for a reply without a text; None for another refusal."""
+        from pydantic_ai.exceptions import ModelRequestRejectedError
+
+        said = self.cleared(sentence_of(error))
+        if not isinstance(error, ModelRequestRejectedError) or not is_too_long(said):
+            return None
+        call = too_long(self.name, said)
+        for event in call.events:
+            self.dropped.tell(event)
+        return replace(call, events=self.dropped.told())
+
+    def call(self, response: Any, raw: str, *, latency: float = 0.0) -> Call:  # noqa: ANN401 - a ModelResponse
+        """Read what came back.
+
+        Raises
+        ------
+        TransientError
+            It holds neither a text nor a reason for having none.
+        """
+        details = response.provider_details or {}
+        finish = details.get("finish_reason") or details.get("block_reason")
+        status = _FINISHED.get(str(finish), "ok")
+        if "block_reason" in details:
+            status = "content_filter"
+        texts = [part.content for part in response.parts if part.part_kind == "text"]
+        if status == "ok" and not texts:
+            raise self.unreadable("no text in it")
+        reply = Reply("".join(texts), status, None if finish is None else str(finish), self._kept(raw))
+        usage = response.usage
+        counted = usage_of(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
+        if counted is None and usage.has_values():
+            self.dropped.tell(uncounted(self.name))
+        return Call((reply,), counted, response.provider_response_id, latency, self.dropped.told())
+
+    def _kept(self, body: str) -> str:
+        """Keep a body without secrets, and without the spaces that some services send."""
+        for secret in self._secrets:
+            body = body.replace(secret, "***")
+        try:
+            return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
+        except ValueError:
+            return body
+
+    async def fetched(self, path: str, query: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
+        """Get a resource of Google's as it is: status and JSON."""
+        import httpx2
+
+        url = f"{self.model.base_url.rstrip('/')}/v1beta/{path}"
+        try:
+            answer = await self._client.get(url, params=query, headers={"x-goog-api-key": self._key})
+            return answer.status_code, dict(answer.json())
+        except httpx2.TransportError as error:
+            raise TransientError(
+                f"{self.name}: {self.cleared(str(error) or type(error).__name__)}", status="connection"
+            ) from None
+        except ValueError:
+            raise self.unreadable("no JSON") from None
+
+    def cleared(self, text: str) -> str:
+        """Take secrets out of a text."""
+        return clear(text, self._secrets)
+
+    def explained(self, error: Exception) -> ModelError:
+        """Turn an error of ``pydantic-ai`` into one of ours."""
+        return explain(error, self.name, self._secrets)
+
+    def unreadable(self, why: str) -> TransientError:
+        """Say that a body was not what the service sends."""
+        return TransientError(
+            f"{self.name} sent a reply that cannot be read: {self.cleared(why)}",
+            status="broken_body",
+            maybe_paid=True,
+        )
+
+
+def _messages(messages: tuple[Message, ...]) -> list[Any]:
+    """Translate messages: a reply of the assistant stands between requests."""
+    from pydantic_ai.messages import ModelRequest, ModelResponse, SystemPromptPart, TextPart, UserPromptPart
+
+    made: list[Any] = []
+    for message in messages:
+        if message.role == "assistant":
+            made.append(ModelResponse(parts=[TextPart(message.content)]))
+            continue
+        if not made or isinstance(made[-1], ModelResponse):
+            made.append(ModelRequest(parts=[]))
+        part = SystemPromptPart if message.role == "system" else UserPromptPart
+        made[-1].parts.append(part(message.content))
+    return made

@@ -1,0 +1,265 @@
+"""Models in a GGUF file, run in this process by llama.cpp (``xllamacpp``).
+
+The same seed gives the same text on the same machine, however the choices are asked for. llama.cpp alone does not
+promise that: its arithmetic differs in the last bits with the number of texts it extends at once, and one sampled
+answer in twenty differs for it. So choices are drawn in blocks at fixed seeds, one block at a time, and those nobody
+asked for are thrown away.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from semece.errors import ModelError
+from semece.models import Call, Reply, Usage
+from semece.models.embedded.weights import SMOLLM2, check, find
+from semece.models.shared.contexts import is_too_long, too_long
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from semece.models import Decoding, Request
+
+THREADS = 2
+"""Always: another number gives other texts."""
+
+CONTEXT = 8192
+"""Tokens that the texts of a block share."""
+
+BLOCK = 25
+"""Choices drawn at once, at seeds that begin at a multiple of it."""
+
+_MAX_CHOICES = 50
+_INSTALL = "a local model needs xllamacpp: pip install 'semece[local]'"
+
+
+def open_smollm2() -> LlamaCpp:
+    """Open the embedded model, SmolLM2-135M-Instruct.
+
+    Returns
+    -------
+    LlamaCpp
+        Named ``local/smollm2``. Nothing is loaded before the first call.
+
+    Raises
+    ------
+    ModelError
+        One sentence if ``xllamacpp`` or the weights are not there.
+    """
+    _require_runtime()
+    path = find(SMOLLM2)
+    if path is None:
+        raise ModelError("the weights of local/smollm2 are not here: fetch them with 'semece fetch-model'")
+    return LlamaCpp(path, "local/smollm2", check=lambda: check(path, SMOLLM2))
+
+
+def open_gguf(path: str | Path, name: str | None = None) -> LlamaCpp:
+    """Open a model in a GGUF file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    name : str, optional
+        Its spelling; ``gguf/PATH`` by default.
+
+    Returns
+    -------
+    LlamaCpp
+        Nothing is loaded before the first call.
+
+    Raises
+    ------
+    ModelError
+        One sentence if ``xllamacpp`` is not there, or the file is none of its kind.
+    """
+    _require_runtime()
+    file = Path(path).expanduser()
+    try:
+        with file.open("rb") as opened:
+            magic = opened.read(4)
+    except OSError as error:
+        raise ModelError(f"cannot read {file}: {error.strerror}") from None
+    if magic != b"GGUF":
+        raise ModelError(f"{file} is not a GGUF file")
+    return LlamaCpp(file, name or f"gguf/{path}")
+
+
+class LlamaCpp:
+    """A model in this process.
+
+    One ``completion`` message is continued as it is, under the grammar if there is one; other messages go through the
+    model's chat template. llama.cpp's own cuts (top-k 40, min-p 0.05) are off, so temperature 1 and top-p 1 are the
+    model's own distribution. Calls wait for each other. ``reasoning_effort`` is ignored.
+
+    Parameters
+    ----------
+    path : Path
+        The GGUF file.
+    name : str
+        The spelling that opens it.
+    check : callable, optional
+        Run once before loading; raises ModelError if the file is damaged.
+    """
+
+    def __init__(self, path: Path, name: str, *, check: Callable[[], None] | None = None) -> None:
+        self._path = path
+        self._name = name
+        self._check = check
+        self._server: Any = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama.cpp")
+
+    @property
+    def name(self) -> str:
+        """The spelling that opens it."""
+        return self._name
+
+    @property
+    def max_choices(self) -> int:
+        """How many choices one request may ask for."""
+        return _MAX_CHOICES
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Draw the choices.
+
+        Raises
+        ------
+        ValueError
+            If a ``completion`` message is not the only one.
+        ModelError
+            If the model cannot be loaded, or refuses the request.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, request)
+
+    async def aclose(self) -> None:
+        """Free the model."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._unload)
+        self._thread.shutdown(cancel_futures=True)
+
+    def _draw(self, request: Request) -> Call:
+        started = time.perf_counter()
+        body = _body(request)
+        replies: list[Reply] = []
+        prompt_tokens = output_tokens = 0
+        for seed, n, kept in _blocks(request):
+            answer = self._ask(body | {"n": n} | ({} if seed is None else {"seed": seed}))
+            if "error" in answer:
+                return self._refused(str(answer["error"].get("message")), request.n)
+            prompt_tokens = answer["usage"]["prompt_tokens"]
+            choices = sorted(answer["choices"], key=lambda choice: int(choice["index"]))[kept]
+            output_tokens += sum(_pop_tokens(choice) for choice in choices)
+            replies += [_reply(choice) for choice in choices]
+        usage = Usage(prompt_tokens, output_tokens)
+        return Call(tuple(replies), usage=usage, latency=time.perf_counter() - started)
+
+    def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
+        if self._server is None:
+            self._server = self._load()
+        handle = self._server.handle_completions if "prompt" in body else self._server.handle_chat_completions
+        answer: dict[str, Any] = handle(body)
+        return answer
+
+    def _refused(self, said: str, n: int) -> Call:
+        if is_too_long(said):
+            return too_long(self._name, said, n=n)
+        raise ModelError(f"{self._name} refused the request: {said}")
+
+    def _load(self) -> object:
+        if self._check is not None:
+            self._check()
+        # Waiting threads must sleep, not spin; read when the library is loaded.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+        import xllamacpp
+
+        try:
+            return xllamacpp.Server(_parameters(self._path))
+        except Exception as error:
+            raise ModelError(f"llama.cpp cannot load {self._path}: {error}") from None
+
+    def _unload(self) -> None:
+        self._server = None
+
+
+def _require_runtime() -> None:
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise ModelError(_INSTALL)
+
+
+def _parameters(path: Path) -> object:
+    """Say how the model is loaded: everything that may change a text is fixed, every cache is off."""
+    import xllamacpp
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(path)
+    parameters.n_ctx = CONTEXT
+    parameters.n_parallel = BLOCK
+    parameters.kv_unified = True
+    parameters.fit_params = False
+    parameters.cache_prompt = False
+    parameters.cache_ram_mib = 0
+    parameters.cpuparams.n_threads = THREADS
+    parameters.cpuparams_batch.n_threads = THREADS
+    parameters.verbosity = -1
+    # It opens a port on 127.0.0.1 that nobody needs: nobody gets in.
+    parameters.api_keys = [os.urandom(16).hex()]
+    parameters.ui = False
+    return parameters
+
+
+def _blocks(request: Request) -> Iterator[tuple[int | None, int, slice]]:
+    """Cut a request into blocks: seed, number of choices, which of them are wanted.
+
+    As many texts as fit the context make a block; a token is at least one byte of the prompt.
+    """
+    prompt = sum(len(message.content.encode()) for message in request.messages)
+    size = min(BLOCK, max(1, (CONTEXT - prompt) // request.decoding.max_tokens))
+    if request.seed is None:
+        for start in range(0, request.n, size):
+            yield None, min(size, request.n - start), slice(None)
+        return
+    end = request.seed + request.n
+    for seed in range(request.seed - request.seed % size, end, size):
+        yield seed, size, slice(max(request.seed - seed, 0), min(end - seed, size))
+
+
+def _body(request: Request) -> dict[str, Any]:
+    """Write the request as llama.cpp's server takes it."""
+    body = _options(request.decoding)
+    if any(message.role == "completion" for message in request.messages):
+        if len(request.messages) > 1:
+            raise ValueError(f"a completion message must be the only one; got {len(request.messages)} messages")
+        return body | {"prompt": request.messages[0].content, "logprobs": 1}
+    messages = [{"role": message.role, "content": message.content} for message in request.messages]
+    return body | {"messages": messages, "logprobs": True, "top_logprobs": 1}
+
+
+def _options(decoding: Decoding) -> dict[str, Any]:
+    asked = {
+        "temperature": decoding.temperature,
+        "top_p": decoding.top_p,
+        "grammar": decoding.grammar,
+        "json_schema": dict(decoding.schema) if decoding.schema and not decoding.grammar else None,
+    }
+    given = {name: value for name, value in asked.items() if value is not None}
+    return given | {"max_tokens": decoding.max_tokens, "top_k": 0, "min_p": 0.0, "cache_prompt": False}
+
+
+def _pop_tokens(choice: dict[str, Any]) -> int:
+    """Take the tokens out of a choice and count them: the usage counts those of one choice only."""
+    tokens = choice.pop("logprobs", None) or {}
+    return len(tokens.get("content") or ())
+
+
+def _reply(choice: dict[str, Any]) -> Reply:
+    del choice["index"]  # its place in a block, which says nothing
+    text = choice["text"] if "text" in choice else choice["message"].get("content")
+    finish = choice.get("finish_reason")
+    raw = json.dumps(choice, ensure_ascii=False)
+    return Reply(text or "", "truncated" if finish == "length" else "ok", finish, raw)

@@ -1,0 +1,1 @@
+"""Services that speak OpenAI's chat completions, live and in batches."""

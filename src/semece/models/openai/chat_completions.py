@@ -1,0 +1,410 @@
+"""Services that speak OpenAI's chat completions: one adapter, a table of addresses and keys.
+
+A call is one request; pacing and repeating belong to the pipeline. What a service refuses by name in a 400 (an option,
+several choices) is left out from then on, and said once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import ipaddress
+import json
+import os
+import re
+import time
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+
+from semece.errors import ModelError, TransientError
+from semece.models import Call, Reply, Usage, uncounted, usage_of
+from semece.models.anthropic_google.provider_errors import clear
+from semece.models.openai.openai_errors import FILTERED, codes, explain, losses, lost, named_option, sentence
+from semece.models.shared.contexts import is_too_long, too_long
+from semece.models.shared.secrets import keep_out_of_logs, secrets_of, sendable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from openai import AsyncOpenAI
+
+    from semece.models import ReplyStatus, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Where a service is and what it takes.
+
+    Parameters
+    ----------
+    base_url : str or None
+        Its address; None: from the environment.
+    key : str
+        The environment variable of its key.
+    max_choices : int
+        Most choices of one request.
+    max_tokens, seed : str
+        What it calls the most tokens of a reply, and the seed.
+    """
+
+    base_url: str | None
+    key: str
+    max_choices: int = 1
+    max_tokens: str = "max_tokens"
+    seed: str = "seed"
+
+
+SERVICES: Mapping[str, Service] = {
+    "openai": Service("https://api.openai.com/v1", "OPENAI_API_KEY", 8, "max_completion_tokens"),
+    "xai": Service("https://api.x.ai/v1", "XAI_API_KEY"),
+    "mistral": Service("https://api.mistral.ai/v1", "MISTRAL_API_KEY", seed="random_seed"),
+    "openrouter": Service("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
+    "groq": Service("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
+    "deepseek": Service("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "together": Service("https://api.together.xyz/v1", "TOGETHER_API_KEY", 8),
+    "ollama": Service("http://127.0.0.1:11434/v1", "OLLAMA_API_KEY"),
+    "vllm": Service("http://127.0.0.1:8000/v1", "VLLM_API_KEY", 16),
+}
+"""Address, key and choices by the first word of a spelling."""
+
+OTHER = Service(None, "SERVICE_API_KEY", 8)
+"""A service that is not in the table; its word stands for ``SERVICE``."""
+
+MOST_BYTES = 32 << 20
+"""More than any reply has; what is longer, once it is unpacked, is not read on."""
+
+LONELY = 3
+"""After so many calls in a row that gave one choice of several, they are asked for one by one."""
+
+
+def open_openai(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> OpenAICompatible:
+    """Open a model of an OpenAI-compatible service.
+
+    Parameters
+    ----------
+    spelling : str
+        ``service/NAME`` with a service of :data:`SERVICES`, or ``openai-api/SERVICE/NAME`` with ``SERVICE_BASE_URL``
+        and ``SERVICE_API_KEY`` in the environment.
+    base_url : str, optional
+        Wins over the environment, which wins over the table. A user name and password in it are sent as such.
+    timeout : float
+        Seconds for one call.
+
+    Returns
+    -------
+    OpenAICompatible
+        Nothing is sent before the first call.
+
+    Raises
+    ------
+    ModelError
+        The spelling, the address or the key is missing.
+    """
+    service, name, word = _service(spelling)
+    address = base_url or os.environ.get(f"{word}_BASE_URL") or service.base_url
+    if not address:
+        raise ModelError(f"{spelling} needs an address: set {word}_BASE_URL, or give --base-url")
+    if not re.match(r"https?://[^/]", address):
+        raise ModelError(f"the address of {spelling} must begin with http:// or https:// and a host")
+    key = sendable(os.environ.get(service.key, ""), service.key)
+    if not key and not urlsplit(address).username and not is_loopback(address):
+        raise ModelError(f"{spelling} needs a key: set {service.key} in the environment, or give --env-file")
+    return OpenAICompatible(spelling, name, service, address=address, key=key, timeout=timeout)
+
+
+def _service(spelling: str) -> tuple[Service, str, str]:
+    """Split a spelling into the service, the model's name there, and the word of its variables."""
+    first, _, rest = spelling.partition("/")
+    if first in SERVICES and rest:
+        return SERVICES[first], rest, first.upper()
+    custom, _, name = rest.partition("/")
+    if first != "openai-api" or not custom or not name:
+        raise ModelError(f"{spelling!r} must be spelled openai-api/SERVICE/NAME or SERVICE/NAME of a known service")
+    word = re.sub(r"\W", "_", custom).upper()
+    return Service(None, f"{word}_API_KEY", OTHER.max_choices), name, word
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address is on this machine.
+
+    Examples
+    --------
+    >>> is_loopback("http://127.0.0.1:8000/v1"), is_loopback("http://localhost/v1"), is_loopback("https://api.x.ai/v1")
+    (True, True, False)
+    """
+    host = urlsplit(address).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class OpenAICompatible:
+    """One model of one service.
+
+    Parameters
+    ----------
+    spelling, name : str
+        What opens it; what the service calls it.
+    service : Service
+        What it takes.
+    address, key : str
+        Base URL and key; what is secret in them stays out of every message.
+    timeout : float
+        Seconds for one call.
+    """
+
+    def __init__(
+        self, spelling: str, name: str, service: Service, *, address: str, key: str = "", timeout: float = 600.0
+    ) -> None:
+        self._spelling, self._model, self._max_choices = spelling, name, service.max_choices
+        self._tokens_name, self._renamed, self._seed_name = service.max_tokens, False, service.seed
+        self._address, self._key, self._timeout = address, key, timeout
+        self._dropped: set[str] = set()
+        self._said: set[str] = set()
+        self._lonely = 0
+        self._secrets = secrets_of(address, key)
+
+    @property
+    def name(self) -> str:
+        """The spelling that opens it."""
+        return self._spelling
+
+    @property
+    def base_url(self) -> str:
+        """The address without user name, password and query."""
+        parts = urlsplit(self._address)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+    @property
+    def max_choices(self) -> int:
+        """How many choices one request may ask for now."""
+        return self._max_choices
+
+    @cached_property
+    def _client(self) -> AsyncOpenAI:
+        """The connections, opened at the first call."""
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+        parts = urlsplit(self._address)
+        headers = {}
+        if parts.username:
+            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        timeout = Timeout(self._timeout, connect=min(self._timeout, 30.0))
+        client = AsyncOpenAI(
+            api_key=self._key or "none",
+            base_url=self.base_url,
+            timeout=timeout,
+            max_retries=0,
+            default_headers=headers,
+            default_query=dict(parse_qsl(parts.query)),
+            # On this machine no proxy is asked.
+            http_client=DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self._address) else None,
+        )
+        if not self._spelling.startswith("openai/"):
+            client.organization = client.project = None
+        keep_out_of_logs(self._secrets)
+        return client
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if "_client" in vars(self):
+            await self._client.close()
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Ask once; leave out what the service refuses by name.
+
+        Raises
+        ------
+        TransientError, ModelError
+            As the protocol says.
+        """
+        import openai
+
+        events: list[str] = []
+        started = time.perf_counter()
+        while True:
+            body = self._body(request)
+            try:
+                text, headers = await self._sent(body)
+            except openai.APIStatusError as error:
+                if (call := self._unanswered(error, body, events)) is not None:
+                    return call
+                event = self._learn(error, body) if error.status_code in {400, 422} else None
+                if event is None:
+                    raise self._explain(error) from None
+                self._say(event, events)
+            except losses() as error:
+                raise self._lost(error) from None
+            else:
+                latency = time.perf_counter() - started
+                call = self._read(text, body.get("n", 1), headers.get("x-request-id"), latency, events)
+                return self._counted(call, body.get("n", 1), events)
+
+    async def _sent(self, body: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
+        """Send a request and give the reply's text, within the time that one call has."""
+        create = self._client.chat.completions.with_streaming_response.create
+        async with asyncio.timeout(self._timeout), create(**body) as reply:
+            data = bytearray()
+            async for part in reply.iter_bytes():
+                data += part
+                if len(data) > MOST_BYTES:
+                    raise TransientError(
+                        f"{self._spelling}: the reply is longer than {MOST_BYTES >> 20} MB",
+                        status="broken_body",
+                        maybe_paid=True,
+                    )
+            return data.decode(reply.http_response.encoding or "utf-8", "replace"), reply.headers
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        """Write the request as the service takes it, as far as is known."""
+        options = request.decoding
+        body: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": _role(message.role), "content": message.content} for message in request.messages],
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            self._tokens_name: options.max_tokens,
+            "reasoning_effort": options.reasoning_effort,
+            "seed": request.seed,
+            "n": min(request.n, self._max_choices) if request.n > 1 and self._max_choices > 1 else None,
+            "response_format": _format(options.schema),
+        }
+        given = {name: value for name, value in body.items() if value is not None and name not in self._dropped}
+        if self._seed_name != "seed" and "seed" in given:
+            given["extra_body"] = {self._seed_name: given.pop("seed")}
+        return given
+
+    def _learn(self, error: Any, body: Mapping[str, Any]) -> str | None:  # noqa: ANN401 - an APIStatusError
+        """Leave out, from now on, the option that a refusal names; None if it names none."""
+        sent = {"seed" if name == "extra_body" else name for name in body} - {"model", "messages"}
+        named = named_option(error, sent)
+        if named is None:
+            return None
+        if named == "n":
+            self._max_choices = 1
+            return f"{self._spelling} gives one choice per request: asked one by one"
+        others = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
+        if named in others:
+            if self._tokens_name == named and self._renamed:
+                return None
+            self._tokens_name, self._renamed = others[named], True
+            return f"{self._spelling} does not take {named}: sent as {others[named]}"
+        self._dropped.add(named)
+        return f"{self._spelling} does not take {named}: left out"
+
+    def _say(self, event: str, events: list[str]) -> None:
+        """Tell what was noticed for the first time."""
+        if event not in self._said:
+            self._said.add(event)
+            events.append(event)
+
+    def _unanswered(self, error: Any, body: Mapping[str, Any], events: list[str]) -> Call | None:  # noqa: ANN401
+        """Take a prompt that is filtered, or too long, for as many replies without a text: asking again is no help."""
+        if error.status_code not in {400, 422}:
+            return None
+        said, n = self._clean(sentence(error)), body.get("n", 1)
+        if codes(error) & FILTERED:
+            raw = json.dumps({"error": said}, ensure_ascii=False)
+            return Call((Reply("", "content_filter", "content_filter", raw),) * n, Usage(0, 0), events=tuple(events))
+        if not is_too_long(" ".join([*codes(error), said]), max_tokens=body.get(self._tokens_name, 0)):
+            return None
+        call = too_long(self._spelling, said, n=n)
+        for event in call.events:
+            self._say(event, events)
+        return replace(call, events=tuple(events))
+
+    def _explain(self, error: Any) -> ModelError:  # noqa: ANN401 - an APIStatusError
+        return explain(error, self._spelling, self._clean(sentence(error)))
+
+    def _lost(self, error: Exception) -> TransientError:
+        return lost(error, self._spelling, self._clean(str(error.__cause__ or error)))
+
+    def _read(self, text: str, wanted: int, request_id: str | None, latency: float, events: list[str]) -> Call:
+        """Read the first choices of a reply."""
+        replies: tuple[Reply, ...] = ()
+        try:
+            body = json.loads(self._hide(text))
+            choices = sorted(filter(_is_choice, body["choices"]), key=lambda choice: choice.get("index") or 0)
+            replies = tuple(_reply(choice) for choice in choices[:wanted])
+            usage, request_id = self._usage(body, events), request_id or body.get("id")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            replies = ()
+        if not replies:
+            raise TransientError(f"{self._spelling}: the reply was broken", status="broken_body", maybe_paid=True)
+        return Call(replies, usage, request_id, latency, tuple(events))
+
+    def _usage(self, body: Mapping[str, Any], events: list[str]) -> Usage | None:
+        """Read what was counted; numbers that cannot be are none."""
+        used = body.get("usage")
+        if not isinstance(used, dict) or "prompt_tokens" not in used:
+            return None
+        usage = usage_of(used["prompt_tokens"], used.get("completion_tokens") or 0)
+        if usage is None:
+            self._say(uncounted(self._spelling), events)
+        return usage
+
+    def _counted(self, call: Call, wanted: int, events: list[str]) -> Call:
+        """Notice that choices are missing; a service that gives one of several again and again is asked one by one."""
+        given = len(call.replies)
+        if given < wanted:
+            self._say(f"{self._spelling} gave fewer choices than asked for", events)
+        if wanted > 1:
+            self._lonely = self._lonely + 1 if given == 1 else 0
+        if self._lonely >= LONELY and self._max_choices > 1:
+            self._max_choices = 1
+            self._say(f"{self._spelling} gives one choice per request: asked one by one", events)
+        return Call(call.replies, call.usage, call.request_id, call.latency, tuple(events))
+
+    def _hide(self, text: str) -> str:
+        """Take the secrets out of what a service sent."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def _clean(self, text: str) -> str:
+        return clear(text, self._secrets)
+
+
+def _role(role: str) -> str:
+    return "user" if role == "completion" else role
+
+
+def _format(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if schema is None:
+        return None
+    return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)}}
+
+
+def _is_choice(choice: Any) -> bool:  # noqa: ANN401 - JSON
+    """Whether it can be read; some services put an error in the place of a choice."""
+    return (
+        isinstance(choice, dict)
+        and isinstance(choice.get("message"), dict)
+        and choice.get("finish_reason") != "error"
+        and isinstance(choice["message"].get("content"), str | list | None)
+    )
+
+
+def _reply(choice: Mapping[str, Any]) -> Reply:
+    message, reason = choice["message"], choice.get("finish_reason")
+    status: ReplyStatus = "ok"
+    if message.get("refusal"):
+        status = "refusal"
+    elif reason in {"length", "model_length", "max_tokens"}:
+        status = "truncated"
+    elif reason == "content_filter":
+        status = "content_filter"
+    raw = json.dumps(choice, ensure_ascii=False, separators=(",", ":"))
+    return Reply(_text(message.get("content")), status, reason, raw)
+
+
+def _text(content: str | list[Any] | None) -> str:
+    """Give the text of a message's content: a string, a list of parts of which only texts count, or nothing."""
+    if isinstance(content, list):
+        parts = (part for part in content if isinstance(part, dict) and part.get("type") == "text")
+        return "".join(str(part.get("text", "")) for part in parts)
+    return content or ""

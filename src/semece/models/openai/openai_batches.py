@@ -1,0 +1,238 @@
+"""Batches of OpenAI and of services that have them the same way: a file of chat requests, our id in the metadata."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from semece.errors import ModelError, TransientError
+from semece.models.batch_protocol import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
+from semece.models.openai import openai_errors
+from semece.models.openai.chat_completions import OpenAICompatible, open_openai
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Mapping, Sequence
+
+    from semece.models import Request
+    from semece.models.batch_protocol import Ending
+
+ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
+MARK = "semece"
+"""The name under which a batch's metadata carries our id."""
+
+_ENDINGS: Mapping[str, Ending] = {
+    "completed": "completed",
+    "failed": "completed",
+    "expired": "expired",
+    "cancelled": "cancelled",
+}
+_UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError)
+_OPTIONS = (
+    "temperature",
+    "top_p",
+    "max_tokens",
+    "max_completion_tokens",
+    "reasoning_effort",
+    "seed",
+    "n",
+    "response_format",
+)
+_PAGE = 100
+_MOST_CHOICES = 128
+
+
+def open_openai_batches(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> OpenAIBatches:
+    """Open the batch interface of a model of OpenAI or a service like it.
+
+    Parameters
+    ----------
+    spelling, base_url, timeout
+        As :func:`semece.models.openai.chat_completions.open_openai`.
+
+    Returns
+    -------
+    OpenAIBatches
+
+    Raises
+    ------
+    ModelError
+        As :func:`semece.models.openai.chat_completions.open_openai`.
+    """
+    return OpenAIBatches(open_openai(spelling, base_url=base_url, timeout=timeout))
+
+
+@dataclass(frozen=True, slots=True)
+class _Headers:
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _LineError:
+    """A line's error, with the names that the library's errors have."""
+
+    status_code: int
+    body: Any
+    message: str = ""
+    response: _Headers = field(default_factory=_Headers)
+
+
+class OpenAIBatches(OpenAICompatible):
+    """The batch interface of a model; it speaks and learns as the live model does.
+
+    Parameters
+    ----------
+    live : OpenAICompatible
+        The model whose connections and knowledge it takes over.
+    """
+
+    marks = True
+    max_lines = 20_000
+    max_bytes = 190_000_000
+
+    def __init__(self, live: OpenAICompatible) -> None:
+        vars(self).update(vars(live))
+        self._news: list[str] = []
+
+    def told(self) -> tuple[str, ...]:
+        """Give what was learned since the last time."""
+        news, self._news = tuple(self._news), []
+        return news
+
+    @asynccontextmanager
+    async def _explained(self, *, creating: bool | None = None) -> AsyncIterator[None]:
+        """Turn the library's errors into ours; ``creating``: whether a failed call may have created a batch."""
+        import openai
+
+        try:
+            yield
+        except openai.NotFoundError as error:
+            said = f"{self.name}: {self._clean(openai_errors.sentence(error))} (404)"
+            raise UnknownBatchError(said if creating is None else str(self._explain(error))) from None
+        except openai.APIStatusError as error:
+            raise _about(self._explain(error), creating) from None
+        except openai.APIConnectionError as error:
+            raise _about(self._lost(error), creating) from None
+        except _transport_errors() as error:
+            sentence = f"{self.name}: connection lost ({type(error).__name__})"
+            raise _about(TransientError(sentence, status="connection", maybe_paid=True), creating) from None
+        except _UNREADABLE:
+            sentence = f"{self.name}: the reply was broken"
+            raise _about(TransientError(sentence, status="broken_body", maybe_paid=True), creating) from None
+
+    async def encode(self, custom_id: str, request: Request) -> EncodedLine:
+        """Make a line of a request."""
+        body = self._body(request)
+        body |= body.pop("extra_body", {})
+        line = {"custom_id": custom_id, "method": "POST", "url": ENDPOINT, "body": body}
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+        return EncodedLine(custom_id, text, len(text))
+
+    async def create(self, lines: Sequence[EncodedLine], mark: str) -> BatchState:
+        """Upload the lines, then create a batch of them, once."""
+        async with self._explained(creating=False):
+            data = b"".join(line.body for line in lines)
+            file = await self._client.files.create(file=(f"semece-{mark[:8]}.jsonl", data), purpose="batch")
+            uploaded = file.id
+        async with self._explained(creating=True):
+            made = await self._client.batches.create(
+                input_file_id=uploaded, endpoint=ENDPOINT, completion_window="24h", metadata={MARK: mark}
+            )
+            return _described(made)
+
+    async def state(self, batch_id: str) -> BatchState:
+        """Look at a batch."""
+        async with self._explained():
+            return _described(await self._client.batches.retrieve(batch_id))
+
+    async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
+        """List the batches created since then, whatever the order in which they come."""
+        found: list[BatchState] = []
+        async with self._explained():
+            async for batch in self._client.batches.list(limit=limit or _PAGE):
+                state = _described(batch)
+                if len(found) == limit:
+                    break
+                if since is None or state.created >= since:
+                    found.append(state)
+        return found
+
+    async def results(self, state: BatchState) -> AsyncIterator[LineResult]:
+        """Give the results of a batch that has ended: those delivered, then the errors."""
+        async with self._explained():
+            batch = await self._client.batches.retrieve(state.id)
+            files = [name for name in (batch.output_file_id, batch.error_file_id) if name]
+            if batch.status == "failed":
+                raise BatchFailedError(self._failure(batch))
+            if not files and state.ending != "completed":
+                reason = TransientError(f"{self.name}: batch {state.id} was {state.ending}", status="timeout")
+                raise BatchFailedError(reason, cancelled=state.ending == "cancelled")
+            for name in files:
+                async with self._client.files.with_streaming_response.content(name) as answer:
+                    async for line in answer.iter_lines():
+                        if line.strip():
+                            yield self._line(json.loads(line))
+
+    def _failure(self, batch: Any) -> ModelError:  # noqa: ANN401 - openai's Batch
+        """Say why a batch failed as a whole; a full queue is a rate limit."""
+        first = batch.errors.data[0] if batch.errors and batch.errors.data else None
+        sentence = f"{self.name}: batch {batch.id} failed: {self._clean(str(first.message if first else 'no reason'))}"
+        if first is not None and "limit" in f"{first.code}":
+            return TransientError(sentence, status="rate_limited")
+        return ModelError(sentence)
+
+    def _line(self, row: Mapping[str, Any]) -> LineResult:
+        name, answer, error = str(row["custom_id"]), row.get("response"), row.get("error")
+        if not answer:
+            return self._unrun(name, error or {})
+        body, status = answer.get("body"), int(answer["status_code"])
+        if status == 200:
+            try:
+                several = len(body["choices"]) if isinstance(body, dict) and "choices" in body else 1
+                return LineResult(name, self._read(json.dumps(body), several, None, 0.0, []))
+            except TransientError as broken:
+                return LineResult(name, error=broken)
+        refusal = _LineError(status, body)
+        if (call := self._unanswered(refusal, {"n": _MOST_CHOICES}, [])) is not None:
+            return LineResult(name, call)
+        if status in {400, 422} and self._learned(refusal):
+            return LineResult(name)
+        return LineResult(name, error=self._explain(refusal))
+
+    def _learned(self, refusal: _LineError) -> bool:
+        """Leave out the option that a line's refusal names; other lines may have named it before."""
+        event = self._learn(refusal, dict.fromkeys(_OPTIONS))
+        if event is not None:
+            self._say(event, self._news)
+        return event is not None
+
+    def _unrun(self, name: str, error: Mapping[str, Any]) -> LineResult:
+        code = str(error.get("code"))
+        sentence = f"{self.name}: {self._clean(str(error.get('message') or code))}"
+        status = "timeout" if code == "batch_expired" else "server"
+        return LineResult(name, error=TransientError(sentence, status=status), cancelled=code == "batch_cancelled")
+
+
+def _transport_errors() -> tuple[type[Exception], ...]:
+    """List what breaks off a stream: the library passes it through, of whichever HTTP client it uses."""
+    modules = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return tuple(module.TransportError for module in modules)
+
+
+def _about(error: ModelError, creating: bool | None) -> ModelError:
+    """Say whether a failed call may have created a batch: one that was refused or only limited cannot."""
+    if creating is not None and isinstance(error, TransientError):
+        error.maybe_paid = (
+            creating and error.status != "rate_limited" and (error.maybe_paid or error.status == "server")
+        )
+    return error
+
+
+def _described(batch: Any) -> BatchState:  # noqa: ANN401 - openai's Batch
+    counts = batch.request_counts
+    mark = (batch.metadata or {}).get(MARK)
+    return BatchState(
+        batch.id, _ENDINGS.get(batch.status), float(batch.created_at), counts.total if counts else None, mark
+    )

@@ -1,0 +1,211 @@
+"""Errors of OpenAI-compatible services as ours: what was refused and why, and what may be asked again."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import math
+import re
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from semece.errors import ModelError, TransientError
+from semece.models.shared.refusals import may_leave_out
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+OUT_OF_QUOTA = {
+    "insufficient_quota",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "exceeded_current_quota_error",
+}
+"""Codes of a 429 that waiting does not help."""
+
+FILTERED = {"content_filter", "content_policy_violation", "ResponsibleAIPolicyViolation"}
+"""Codes of a 400 for a prompt that the service's filter stops."""
+
+_FIXED = {"context_length_exceeded", "model_not_found"}
+"""Codes of a 400 whose sentence may name an option without refusing it."""
+
+_NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "WriteError", "WriteTimeout", "ProxyError"}
+"""Failures before the whole request was out: it cannot have been served."""
+
+_MAYBE_SERVED = {408, 502, 504, 524}
+"""Statuses of a gateway that gave up waiting: what is behind it may have served."""
+
+_WORDS = {
+    "top_p": ("top_p", "topP"),
+    "temperature": ("temperature",),
+    "seed": ("seed", "random_seed"),
+    "reasoning_effort": ("reasoning_effort", "reasoningEffort"),
+    "response_format": ("response_format", "responseFormat", "json_schema"),
+    "max_tokens": ("max_tokens", "maxTokens"),
+    "max_completion_tokens": ("max_completion_tokens", "maxCompletionTokens"),
+}
+"""How services write an option; where a sentence names two, the first here is left out."""
+
+_CHOICES = re.compile(r"""['"`]n['"`]|(?<![\w\\])n(?= ?(?:>|=|must|should|is|has|cannot)\b)|\bn ?>""")
+
+
+def details(error: Any) -> dict[str, Any]:  # noqa: ANN401 - an APIStatusError
+    """Find the fields ``message``, ``code``, ``type``, ``param`` in the body of an error, whatever its shape."""
+    body = error.body
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        if isinstance(inner, dict):
+            return {**inner, "message": inner.get("message") or inner.get("detail")}
+        return {**body, "message": inner}
+    return {"message": body}
+
+
+def sentence(error: Any) -> str:  # noqa: ANN401 - an APIStatusError
+    """Find the service's own sentence; a page or nothing gives none."""
+    message = details(error)["message"]
+    if not message:
+        return "no reason given"
+    text = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+    return "a page instead of a reason" if text.lstrip().startswith("<") else text
+
+
+def codes(error: Any) -> set[str]:  # noqa: ANN401 - an APIStatusError
+    """Give the service's words for what went wrong."""
+    found = details(error)
+    return {str(found[name]) for name in ("code", "type") if found.get(name)}
+
+
+def named_option(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - an APIStatusError
+    """Find the option that a service does not take: by its ``param``, else by the option's name in the sentence.
+
+    Parameters
+    ----------
+    error : APIStatusError
+        A 400 or 422.
+    sent : collection of str
+        The options that were sent.
+
+    Returns
+    -------
+    str or None
+        One of `sent`; None if none of them is named, or only its value is refused.
+    """
+    named = None if codes(error) & _FIXED else _named(error, sent)
+    said = " ".join([*codes(error), sentence(error)])
+    return named if named is not None and may_leave_out(named, said) else None
+
+
+def _named(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - an APIStatusError
+    param = str(details(error).get("param") or "").partition(".")[0]
+    if param in sent:
+        return param
+    text = sentence(error)
+    places = {name: place for name in sent if (place := _place(name, text)) is not None}
+    # 'Use max_completion_tokens instead' comes after what is refused.
+    tokens = sorted(places.keys() & {"max_tokens", "max_completion_tokens"}, key=places.__getitem__)
+    for name in (*_WORDS, "random_seed"):
+        if name in places and name not in tokens[1:]:
+            return name
+    return "n" if "n" in sent and _CHOICES.search(text) else None
+
+
+def _place(name: str, text: str) -> int | None:
+    """Find where a text names an option."""
+    words = "|".join(_WORDS.get(name, (name,) if len(name) > 1 else ()))
+    found = re.search(rf"(?<![A-Za-z_])(?:{words})(?![A-Za-z_])", text) if words else None
+    return found.start() if found else None
+
+
+def explain(error: Any, name: str, said: str) -> ModelError:  # noqa: ANN401 - an APIStatusError
+    """Turn a status into an error of ours.
+
+    Parameters
+    ----------
+    error : APIStatusError
+        What the library raised.
+    name : str
+        The model's spelling.
+    said : str
+        The service's sentence without secrets.
+
+    Returns
+    -------
+    ModelError
+        A :class:`semece.TransientError` where asking again may help.
+    """
+    status = error.status_code
+    kind = "rate_limited" if status == 429 else {408: "timeout", 409: "server", 425: "server"}.get(status)
+    if status >= 500:
+        kind = "server"
+    if kind is not None and not (status == 429 and codes(error) & OUT_OF_QUOTA):
+        wait, served = retry_after(error.response.headers), status in _MAYBE_SERVED
+        return TransientError(f"{name}: {status} {said}", status=kind, retry_after=wait, maybe_paid=served)
+    reasons = {
+        401: "refused the key",
+        402: "wants money",
+        403: "does not allow this",
+        404: "does not know this model",
+        429: "has no quota left",
+    }
+    return ModelError(f"{name} {reasons.get(status, 'refused the request')} ({status}): {said}")
+
+
+def losses() -> tuple[type[Exception], ...]:
+    """List what a lost call raises; while a body is read, that is what the HTTP client raises, whichever it is."""
+    import openai
+
+    clients = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
+    return openai.APIConnectionError, TimeoutError, *(client.RequestError for client in clients)
+
+
+def lost(error: Exception, name: str, said: str) -> TransientError:
+    """Turn a call without a reply into an error of ours.
+
+    Parameters
+    ----------
+    error : Exception
+        What the library or, while the reply was read, the HTTP client raised; the cause says how far the request came.
+    name : str
+        The model's spelling.
+    said : str
+        The cause's sentence without secrets.
+    """
+    import openai
+
+    cause = type(error.__cause__ if isinstance(error, openai.APIConnectionError) else error).__name__
+    maybe_paid = cause not in _NEVER_SENT
+    if "Timeout" in cause or "Timeout" in type(error).__name__:
+        return TransientError(f"{name}: no reply in time", status="timeout", maybe_paid=maybe_paid)
+    if cause == "DecodingError":
+        return TransientError(f"{name}: the reply was broken", status="broken_body", maybe_paid=True)
+    how = "connection lost" if maybe_paid else "no connection"
+    return TransientError(f"{name}: {how} ({said or cause})", status="connection", maybe_paid=maybe_paid)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read how long a service asks to wait: milliseconds, seconds or an HTTP date.
+
+    Examples
+    --------
+    >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after-ms": "300"}), retry_after({})
+    (2.5, 0.3, None)
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name)
+        seconds = None if value is None else _seconds(value, unit)
+        if seconds is not None:
+            return seconds
+    return None
+
+
+def _seconds(value: str, unit: float) -> float | None:
+    """Read a number or a date; None if it is neither."""
+    try:
+        seconds = float(value) / unit
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

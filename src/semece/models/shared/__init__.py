@@ -1,0 +1,1 @@
+"""What the adapters of several services share: refused options, secrets, prompts that are too long."""

@@ -1,0 +1,116 @@
+"""A run as a file for other programs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from semece.errors import SemeceError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import polars as pl
+
+    from semece.runs.run import QuestionView, Run
+
+
+def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path | None = None) -> tuple[str, ...]:
+    """Write samples, responses or estimates.
+
+    Parameters
+    ----------
+    run : Run
+        From where.
+    what : {'samples', 'responses', 'estimates'}
+        ``samples``: one question a line with answers, confidences, labels and grades, as ``semece score`` reads them.
+        Questions without a usable answer are left out, and without classes where others have them.
+    form : {'jsonl', 'csv', 'parquet'}
+        How. Samples are JSONL only.
+    output : Path or None
+        None: standard output.
+
+    Returns
+    -------
+    tuple of str
+        What was left out, one sentence each.
+
+    Raises
+    ------
+    SemeceError
+        There is no such thing or form, or the file cannot be written.
+    """
+    if what == "samples":
+        if form != "jsonl":
+            raise SemeceError(f"samples are written as jsonl; got {form}")
+        views, left_out = _samples(run.question_views())
+        write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in views).encode(), output)
+        return left_out
+    if what not in {"responses", "estimates"}:
+        raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")
+    table = run.responses() if what == "responses" else run.estimates()
+    write(_bytes(table, form), output)
+    return ()
+
+
+def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[str, ...]]:
+    """Keep the questions that a file of samples can hold; say how many it cannot."""
+    usable = [view for view in views if any(r.usable for r in view.responses)]
+    kept = [view for view in usable if view.partition is not None] or usable
+    counts = {"a usable answer": len(views) - len(usable), "classes": len(usable) - len(kept)}
+    return kept, tuple(
+        f"left out: {count:,} of {len(views):,} questions without {what}" for what, count in counts.items() if count
+    )
+
+
+def _sample(view: QuestionView) -> dict[str, Any]:
+    q, usable = view.question, [r for r in view.responses if r.usable]
+    sample: dict[str, Any] = {
+        "id": q.id,
+        "question": q.text,
+        "references": list(q.references),
+        "answers": [r.answer for r in usable],
+        "confidences": [r.confidence for r in usable],
+    }
+    if view.partition is not None:
+        sample["labels"] = list(view.partition.labels)
+        sample["grades"] = {str(label): verdict for label, verdict in view.grades.items()}
+    return sample
+
+
+def _bytes(table: pl.DataFrame, form: str) -> bytes:
+    import io
+
+    if form == "jsonl":
+        return table.write_ndjson().encode()
+    if form == "csv":
+        return table.write_csv().encode()
+    if form == "parquet":
+        buffer = io.BytesIO()
+        table.write_parquet(buffer)
+        return buffer.getvalue()
+    raise SemeceError(f"the form must be jsonl, csv or parquet; got {form!r}")
+
+
+def write(data: bytes, output: Path | None) -> None:
+    """Write all of it or nothing; to standard output without a path.
+
+    Raises
+    ------
+    SemeceError
+        The file cannot be written.
+    """
+    if output is None:
+        sys.stdout.buffer.write(data)
+        return
+    part = output.with_name(f".{output.name}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(output)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise SemeceError(f"cannot write {output}: {error.strerror}") from None

@@ -1,0 +1,96 @@
+"""The health of a run file: is it whole, is somebody writing it, what is missing, how to continue."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from semece.runs.run import Run
+from semece.sampling.batch.ledger import Ledger
+from semece.store.run_store import FINAL, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+def examine(path: str | Path) -> tuple[bool, list[str]]:
+    """Look a run file over without changing it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The run file.
+
+    Returns
+    -------
+    tuple of bool and list of str
+        Whether all is well and complete, and what to say, a sentence a line.
+
+    Raises
+    ------
+    StoreError
+        It is not a run file.
+    """
+    with Store(path) as store:
+        faults = store.integrity_faults()
+        if faults:
+            return False, [f"{path} is damaged: {fault}" for fault in faults]
+        lines = [f"{path} is whole", *_state(Path(path))]
+        if store.meta("source") == "judge-eval":
+            return True, [*lines, "it holds no run, but a judge's replies to labelled answers, for semece judge-eval"]
+        if store.meta("view") is None:
+            return False, [*lines, "it holds no run yet"]
+        under_way = len(Ledger(store).open())
+        with Run(store) as run:
+            lines += _contents(run)
+            if under_way:
+                lines.append(f"batches under way at the provider: {under_way}; to continue waits for them")
+            complete = run.missing == 0
+            if not complete:
+                lines.append(f"to continue: {continuing(run, store)}")
+    return complete, lines
+
+
+def _state(path: Path) -> Iterator[str]:
+    from filelock import FileLock, Timeout
+
+    try:
+        with FileLock(f"{path}.lock", timeout=0):
+            pass
+    except Timeout:
+        yield "it is being written now"
+    except OSError:
+        yield "whether it is being written now cannot be told here"
+    if Path(f"{path}-wal").exists():
+        yield (
+            f"{path.name}-wal holds replies that are not folded into it yet: copy {path.name}, {path.name}-wal and "
+            f"{path.name}-shm together, or wait until the run has ended"
+        )
+
+
+def _contents(run: Run) -> Iterator[str]:
+    done, selected = run.complete
+    yield f"{done:,} of {selected:,} questions complete, {run.counts['missing']:,} responses missing"
+    if lacking := sum(view.lacking for view in run.question_views()):
+        yield f"replies of the judge missing: {lacking:,}"
+    if unusable := {name: count for name, count in run.counts.items() if name in FINAL}:
+        yield f"delivered without a usable answer: {_listed(unusable)} (--retry-failed asks again)"
+    if unjudged := run.undelivered:
+        more = "; --judge-max-tokens gives a judge more room" if "truncated" in unjudged else ""
+        yield f"delivered by the judge without a text: {_listed(unjudged)} (--retry-failed asks again{more})"
+    failed, paid = run.failed_calls
+    if failed:
+        yield f"{failed:,} calls delivered nothing, {paid:,} of them may have been paid for"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def continuing(run: Run, store: Store) -> str:
+    """Spell the command that continues a run, or the storing of samples."""
+    words = ["semece", "run", "--model", run.model, "--dataset", store.meta("dataset", run.dataset)]
+    if store.meta("source") == "samples":
+        words = ["semece", "score", *store.meta("files", ["THE_SAME_FILES"])]
+    return shlex.join([*words, *store.meta("options", []), "-o", str(run.path)])

@@ -1,0 +1,339 @@
+"""A run, read: its numbers, its questions, what failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from semece.errors import ParseError, SemeceError, StoreError
+from semece.judges.llm import LLMJudge
+from semece.records import Estimate, Question
+from semece.runs.question_views import QuestionView, copies_alarm, with_estimates
+from semece.runs.scored_samples import read_sample
+from semece.sampling.opening import open_judges
+from semece.sampling.settings import Settings
+from semece.sampling.stages import (
+    Missing,
+    Undelivered,
+    alarms_of,
+    at_once,
+    grade,
+    partition,
+    read_reply,
+    read_responses,
+)
+from semece.store.run_store import FINAL, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import polars as pl
+
+    from semece.records import Grade, Partition, Response
+    from semece.stats.diagnostics import Pool
+    from semece.store.run_store import StoredReply
+
+__all__ = ["QuestionView", "Run", "names_of", "pool_of"]
+
+
+class Run:
+    """A run file, read.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The file.
+    judge, partition_judge, grade_judge : str, optional
+        Instead of the run's own; the first sets both.
+
+    Raises
+    ------
+    StoreError
+        The file is missing or not a run file.
+    """
+
+    def __init__(
+        self,
+        path: str | Path | Store,
+        *,
+        judge: str | None = None,
+        partition_judge: str | None = None,
+        grade_judge: str | None = None,
+    ) -> None:
+        self._store = path if isinstance(path, Store) else Store(path)
+        self.path = self._store.path
+        try:
+            self._view, self._identity = self._store.meta("view"), self._store.meta("identity")
+            if self._view is None or self._identity is None:
+                raise StoreError(f"{self.path} holds no run yet; 'semece run' or 'semece score' fills it")
+            self._partition_judge, self._grade_judge = open_judges(
+                partition_judge or judge or self._view["partition_judge"],
+                grade_judge or judge or self._view["grade_judge"],
+                prompt=self._view["judge_prompt"],
+            )
+        except BaseException:
+            if self._store is not path:  # a store that was open before stays so
+                self._store.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._store.close()
+
+    @property
+    def model(self) -> str:
+        """The model's spelling."""
+        return str(self._identity["model"])
+
+    @property
+    def dataset(self) -> str:
+        """The dataset's name."""
+        return str(self._identity["dataset"])
+
+    @property
+    def name(self) -> str:
+        """Dataset and model, for people."""
+        return f"{self.dataset} · {self.model}"
+
+    @property
+    def n(self) -> int:
+        """Responses asked for, per question."""
+        return int(self._view["n"])
+
+    @property
+    def judge_names(self) -> tuple[str, str]:
+        """Who partitions and who grades."""
+        return self._partition_judge.name, self._grade_judge.name
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What the run noticed, and what a reader notices now."""
+        copies = copies_alarm(self._views, self._store.repeated_provider_ids())
+        recorded = self._store.events()
+        noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
+        if slowed := sum(name == "pace" for name, _ in recorded):
+            noticed += (f"rate limited: slowed down {slowed:,}x",)
+        drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
+        return (*noticed, copies) if copies and drawn else noticed
+
+    @property
+    def failed_calls(self) -> tuple[int, int]:
+        """How many calls delivered nothing, and how many of them may have been paid for."""
+        return self._store.failed_calls()
+
+    @property
+    def spent(self) -> tuple[float | None, int, int]:
+        """USD (None if a price is unknown), input tokens and output tokens so far, all stages."""
+        stages = self._store.spent().values()
+        costs = [cost for _, _, cost in stages]
+        total = None if None in costs else sum(cost for cost in costs if cost is not None)
+        return total, sum(asked for asked, _, _ in stages), sum(answered for _, answered, _ in stages)
+
+    @cached_property
+    def _views(self) -> tuple[QuestionView, ...]:
+        read = self.reader()
+        bare = [self._bare_view(q, read) for q in self._store.questions(self._view["ids"])]
+        return tuple(with_estimates(bare, self._view))
+
+    def settings(self) -> Settings:
+        """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""
+        return Settings(
+            self.model,
+            self.dataset,
+            n=self.n,
+            judge_prompt=self._view["judge_prompt"],
+            grade_classes=self._view["grade_classes"],
+            prompt=self._store.meta("prompt"),
+            elicit=self._identity.get("elicitation", "percent"),
+        )
+
+    def reader(self) -> Callable[[StoredReply], Response]:
+        """Give the reading of a stored reply: as its prompt says, or as a sample."""
+        if self._store.meta("source") == "samples":
+            return read_sample
+        return partial(read_reply, self.settings().response_prompt)
+
+    def _bare_view(self, question: Question, read: Callable[[StoredReply], Response]) -> QuestionView:
+        replies = self._store.replies("respond", question.id)
+        responses, missing = read_responses(replies, self._wanted(question), read)
+        classes, grades, lacking = self._judged(question, responses)
+        found = alarms_of(question, classes, grades) if classes else ()
+        verdicts = {g.label: g.verdict for g in grades}
+        empty = Estimate(question.id, "incomplete", 0, 0)
+        lacking = 0 if missing else lacking
+        return QuestionView(question, responses, classes, verdicts, empty, found, missing, lacking)
+
+    def _judged(
+        self, question: Question, responses: Sequence[Response]
+    ) -> tuple[Partition | None, tuple[Grade, ...], int]:
+        """Read classes and grades, and count what the judges' models may still give."""
+        classes: Partition | None = None
+        ungraded: list[int] = []
+        if not any(response.usable for response in responses):
+            return None, (), 0
+        try:
+            classes = at_once(partition(self._store, self._partition_judge, question, responses))
+            which = self._view["grade_classes"]
+            grades = at_once(grade(self._store, self._grade_judge, question, classes, which=which, missing=ungraded))
+        except (ParseError, Missing) as error:
+            askable = isinstance(self._partition_judge, LLMJudge) and not isinstance(error, Undelivered)
+            return classes, (), int(classes is None and askable)
+        return classes, grades, len(ungraded)
+
+    def _wanted(self, question: Question) -> int:
+        sizes = self._view.get("sizes")
+        return min(self.n, sizes[question.id]) if sizes else self.n
+
+    def question_views(self) -> tuple[QuestionView, ...]:
+        """Every selected question with its responses, classes, grades and numbers."""
+        return self._views
+
+    def question(self, question_id: str) -> QuestionView:
+        """One question.
+
+        Raises
+        ------
+        SemeceError
+            The run has no such question.
+        """
+        for view in self._views:
+            if view.question.id == question_id:
+                return view
+        raise SemeceError(f"{self.path} has no question {question_id!r} among its {len(self._views)}")
+
+    def judge_replies(self, question_id: str) -> list[str]:
+        """Raw replies of the judges about one question."""
+        stages = ("partition", "grade")
+        return [reply.text for stage in stages for reply in self._store.replies(stage, question_id)]
+
+    @property
+    def complete(self) -> tuple[int, int]:
+        """How many of the selected questions have all their responses, and how many there are."""
+        return sum(view.missing == 0 for view in self._views), len(self._views)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Responses by status, and ``missing``."""
+        statuses: Counter[str] = Counter(response.status for view in self._views for response in view.responses)
+        return {**statuses, "missing": sum(view.missing for view in self._views)}
+
+    @property
+    def missing(self) -> int:
+        """Replies that another invocation may still get: responses, and what the judges lack of complete questions."""
+        return sum(view.missing + view.lacking for view in self._views)
+
+    @property
+    def undelivered(self) -> dict[str, int]:
+        """How many of the judges' replies came without a text (filtered, cut short, refused), by status."""
+        judges = zip(("partition", "grade"), (self._partition_judge, self._grade_judge), strict=True)
+        found = sum((Counter(self._store.count(stage, judge.id)) for stage, judge in judges), Counter[str]())
+        return {status: found[status] for status in sorted(FINAL) if found[status]}
+
+    def estimates(self) -> pl.DataFrame:
+        """One row per selected question: id, text, status, the numbers, the regime."""
+        import polars as pl
+
+        rows = [{"text": view.question.text, **asdict(view.estimate)} for view in self._views]
+        schema: dict[str, Any] = {"text": pl.String, "question_id": pl.String, "status": pl.String}
+        schema |= dict.fromkeys(("n_responses", "n_classes"), pl.Int64)
+        schema |= dict.fromkeys(_NUMBERS, pl.Float64)
+        table = pl.DataFrame(rows, schema=schema)
+        return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table))
+
+    def pool(self) -> Pool:
+        """Class counts, correctness and stated confidences of the complete questions, for ``semece.diagnostics``.
+
+        Returns
+        -------
+        Pool
+            Positions are those of :meth:`question_views`.
+
+        Raises
+        ------
+        SemeceError
+            No question is complete.
+        """
+        return pool_of(self._views)
+
+    def questions(self) -> pl.DataFrame:
+        """One row per selected question: id, text, references."""
+        import polars as pl
+
+        rows = [(v.question.id, v.question.text, list(v.question.references)) for v in self._views]
+        schema: dict[str, Any] = {"question_id": pl.String, "text": pl.String, "references": pl.List(pl.String)}
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def responses(self) -> pl.DataFrame:
+        """One row per delivered response, with its class and that class's verdict."""
+        import polars as pl
+
+        names = ("question_id", "index", "status", "answer", "confidence", "label", "verdict", "text")
+        kinds: tuple[Any, ...] = (pl.String, pl.Int64, pl.String, pl.String, pl.Float64, pl.Int64, pl.String, pl.String)
+        rows = [row for view in self._views for row in _response_rows(view)]
+        return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
+
+    def failures(self) -> pl.DataFrame:
+        """One row per selected question that enters no metric, with the reason."""
+        import polars as pl
+
+        return self.estimates().filter(pl.col("status") != "complete").select("question_id", "text", "status")
+
+
+def names_of(runs: Sequence[Run]) -> list[str]:
+    """Name runs of one dataset: by their model, by their file where several have one model."""
+    models, files = [run.model for run in runs], [Path(run.path).stem for run in runs]
+    names = [model if models.count(model) == 1 else file for model, file in zip(models, files, strict=True)]
+    return [name if names.count(name) == 1 else str(run.path) for name, run in zip(names, runs, strict=True)]
+
+
+def pool_of(views: Sequence[QuestionView]) -> Pool:
+    """Pool the complete ones of some questions, of one run or several; positions are those in `views`.
+
+    Raises
+    ------
+    SemeceError
+        None is complete.
+    """
+    from semece.stats.diagnostics import pool
+
+    entering = [v.partition if v.estimate.status == "complete" else None for v in views]
+    if not any(entering):
+        raise SemeceError(f"no question is complete of {len(views):,}; 'semece summary' says why")
+    labels = [part.labels if part else () for part in entering]
+    return pool(labels, [v.estimate.correct for v in views], [v.estimate.verbalized for v in views])
+
+
+_NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
+
+
+def _regimes(table: pl.DataFrame) -> pl.Series:
+    """Name the regime of each question with a margin; as a run computes its estimators."""
+    import polars as pl
+
+    from semece.stats.theory import regime
+
+    known = table.select(pl.col("margin").is_not_null() & (pl.col("n_responses") >= 2)).to_series()
+    names: list[str | None] = [None] * len(table)
+    rows = table.filter(known)
+    if len(rows):
+        columns = (rows[name].to_numpy() for name in ("margin", "top_two_mass", "n_classes", "n_responses"))
+        for place, name in zip(known.arg_true(), regime(*columns, design="as-run"), strict=True):
+            names[place] = str(name)
+    return pl.Series("regime", names, dtype=pl.String)
+
+
+def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:
+    labels = iter(view.partition.labels if view.partition else ())
+    for r in view.responses:
+        label = next(labels, None) if r.usable else None
+        verdict = None if label is None else view.grades.get(label)
+        yield (r.question_id, r.index, r.status, r.answer, r.confidence, label, verdict, r.text)

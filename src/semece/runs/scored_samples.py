@@ -1,0 +1,382 @@
+"""Someone else's samples as a run: stored as replies at no cost, with file and place, then judged like our own."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from semece.canonical_json import canonical, digest
+from semece.datasets import open_dataset, with_unique_ids
+from semece.errors import ParseError, StoreError
+from semece.formats import collect
+from semece.formats.drawn import PARTIAL, Drawn, Sample
+from semece.formats.sources import Wanted, printable
+from semece.judges.exact import ExactJudge
+from semece.judges.forms import assemble, distinct
+from semece.judges.given import GivenJudge, read_given
+from semece.judges.rules.rules_judge import RulesJudge
+from semece.prompts.responses import read_response
+from semece.records import VERDICTS, Response
+from semece.store.run_store import Store, StoredReply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from semece.formats.drawn import DrawnStatus
+    from semece.formats.sources import Findings
+    from semece.records import Question, ResponseStatus
+
+_AT_ONCE = 200
+"""Questions per commit."""
+ONE_EACH = (
+    "no question has more than one response, which says nothing about confidence: draw more (--epochs in Inspect, "
+    "repeats in lm-evaluation-harness, --repeat in promptfoo)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files of samples are read.
+
+    Parameters
+    ----------
+    form : str or None
+        A name of :data:`semece.formats.READERS`; None: by what is in the files.
+    skip_bad : bool
+        Leave out bad rows and count them.
+    questions : str or None
+        A dataset, by name or path: texts and references, by id, instead of those in the files.
+    model : str or None
+        Only responses of this model, where the files name several.
+    scorer : str or None
+        Which scores are the grades, where the files have several.
+    """
+
+    form: str | None = None
+    skip_bad: bool = False
+    questions: str | None = None
+    model: str | None = None
+    scorer: str | None = None
+
+
+class _Judged(NamedTuple):
+    """Samples with the labels and grades that are used, and who partitions and grades."""
+
+    samples: list[Sample]
+    judges: tuple[str, str]
+
+
+def score(
+    paths: Sequence[Path], path: str | Path, *, judge: str | None = None, reading: Reading | None = None
+) -> list[str]:
+    """Store samples in a run file and fix who judges them.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files of samples of one format; the questions of all of them.
+    path : str or Path
+        The run file; the same content again changes nothing, other content is refused.
+    judge : str or None
+        ``rules``, ``exact`` or ``given``. None: labels and grades that every question brings are used, else ``rules``.
+        ``given`` where there are scores but no labels: rules make the classes, and a class has the verdict that the
+        scores of all its responses agree on.
+    reading : Reading, optional
+        How the files are read.
+
+    Returns
+    -------
+    list of str
+        What the person who scores may want to know, one sentence each. What was left out is noted in the run.
+
+    Raises
+    ------
+    ParseError
+        A file is not one of samples, or the judge is none of those.
+    StoreError
+        The run file holds something else.
+    """
+    _check_judge(judge)
+    reading = reading or Reading()
+    dataset = None if reading.questions is None else open_dataset(reading.questions)
+    known = {q.id: q for q in dataset.questions} if dataset else {}
+    read = collect(paths, form=reading.form, skip_bad=reading.skip_bad, wanted=Wanted(known, reading.model))
+    findings = read.findings
+    samples = _checked(read.samples, known, findings)
+    judged, hints = _judged(samples, judge, reading.scorer, findings)
+    content = _hash(judged.samples)
+    whole = _with_ids(judged.samples, str(paths[0]))
+    files = "+".join(file.stem for file in paths)
+    identity = {
+        "model": reading.model or next(iter(findings.models), "samples"),
+        "dataset": dataset.name if dataset else next(iter(findings.datasets), files),
+        "dataset content": content,
+    }
+    view = _view(whole, judged.judges)
+    with Store(path, write=True) as store:
+        known_identity = store.meta("identity")
+        if known_identity is not None and known_identity.get("dataset content") != content:
+            raise StoreError(f"{path} holds other samples; write to another file with -o")
+        store.set_meta("identity", identity)
+        store.set_meta("source", "samples")
+        store.set_meta("files", [str(file) for file in paths])
+        store.set_meta("options", _words(reading, judge))
+        store.add_questions(enumerate(sample.question for sample in whole))
+        store.set_meta("view", view)
+        _store(store, whole, list(_sentences(findings)))
+    return [*hints, ONE_EACH] if view["n"] == 1 else hints
+
+
+def _check_judge(judge: str | None) -> None:
+    """Refuse a judge that would have to be asked."""
+    if judge in {None, RulesJudge.name, ExactJudge.name, GivenJudge.name}:
+        return
+    hint = f"; a model judges them once they are stored: semece compare RUN --judges rules {judge}"
+    raise ParseError(
+        f"the judge of samples must be rules, exact or given; got {judge!r}{hint if '/' in str(judge) else ''}"
+    )
+
+
+def _words(reading: Reading, judge: str | None) -> list[str]:
+    """Spell what differs from the defaults, as the command line takes it."""
+    told = {"--judge": judge, "--format": reading.form, "--questions": reading.questions}
+    told |= {"--model": reading.model, "--scorer": reading.scorer}
+    words = [word for name, value in told.items() if value is not None for word in (name, value)]
+    return [*words, "--skip-bad"] if reading.skip_bad else words
+
+
+def _store(store: Store, samples: Sequence[Sample], sentences: Sequence[str]) -> None:
+    noted = {text for _, text in store.events()}
+    for sentence in sentences:
+        if sentence not in noted:
+            store.add_event("samples", sentence)
+    for place, sample in enumerate(samples, start=1):
+        store.append(_rows(sample))
+        if place % _AT_ONCE == 0:
+            store.flush()
+    store.flush()
+
+
+def _checked(samples: Sequence[Sample], known: Mapping[str, Question], findings: Findings) -> list[Sample]:
+    """Check labels and grades, take questions from elsewhere, and refuse an id that comes twice."""
+    checked: list[Sample] = []
+    names: set[str] = set()
+    for sample in samples:
+        good = findings.tried(_check, sample, known)
+        if good is None:
+            continue
+        name = good.question.id
+        if findings.skip_bad and name in names:
+            findings.skipped.append(f"{good.where}: ids must be unique; {name!r} came before")
+            continue
+        names |= {name} if name else set()
+        checked.append(good)
+    if unused := len(known.keys() - names):
+        findings.note(f"{unused:,} of {len(known):,} questions have no samples")
+    if not checked:
+        raise ParseError(f"no samples are left; the first bad one: {findings.skipped[0]}")
+    return checked
+
+
+def _check(sample: Sample, known: Mapping[str, Question]) -> Sample:
+    if sample.labels is not None:
+        try:
+            read_given(sample.labels, sample.grades, n=len(sample.drawn))
+        except ParseError as error:
+            raise ParseError(f"{sample.where}: {error}") from None
+    return replace(sample, question=_from_elsewhere(sample, known)) if known else sample
+
+
+def _from_elsewhere(sample: Sample, known: Mapping[str, Question]) -> Question:
+    """Take the question with the sample's id, whose text must be in what was asked."""
+    question = known.get(sample.question.id)
+    if question is None:
+        raise ParseError(
+            f"{sample.where}: expected the id of one of the {len(known):,} questions of --questions; got "
+            f"{sample.question.id!r}"
+        )
+    if " ".join(question.text.split()) not in " ".join(sample.question.text.split()):
+        raise ParseError(
+            f"{sample.where}: expected the text of question {question.id!r} in what was asked, {question.text[:60]!r}; "
+            f"got {sample.question.text[:60]!r}"
+        )
+    return question
+
+
+def _with_ids(samples: Sequence[Sample], where: str) -> list[Sample]:
+    """Give a number to questions without an id; refuse an id that comes twice."""
+    questions = with_unique_ids([sample.question for sample in samples], where)
+    return [replace(sample, question=q) for sample, q in zip(samples, questions, strict=True)]
+
+
+def _judged(
+    samples: list[Sample], judge: str | None, scorer: str | None, findings: Findings
+) -> tuple[_Judged, list[str]]:
+    """Choose who judges: what the files bring where that was asked for or every question has it, else the rules."""
+    if scorer is not None and judge not in {None, GivenJudge.name}:
+        raise ParseError(f"--scorer chooses the grades of --judge given; got --judge {judge}")
+    names = list(dict.fromkeys(name for sample in samples for one in sample.drawn for name, _ in one.scores))
+    labelled = any(sample.labels is not None for sample in samples)
+    if judge == GivenJudge.name or scorer is not None:
+        if labelled:
+            return _Judged(samples, _judges(samples)), []
+        chosen = _scorer(names, scorer)
+        return _Judged(_graded(samples, chosen, findings), (GivenJudge.name, GivenJudge.name)), []
+    if judge is not None:
+        return _Judged(samples, (judge, judge)), []
+    hint = f"the files have scores ({', '.join(names)}); --judge given grades with them instead of the rules"
+    return _Judged(samples, _judges(samples)), [hint] if names else []
+
+
+def _judges(samples: Sequence[Sample]) -> tuple[str, str]:
+    """Let the file's own labels and grades stand where every question has them, and rules where none has.
+
+    Raises
+    ------
+    ParseError
+        Some questions have them and others have not.
+    """
+    chosen = []
+    for name in ("labels", "grades"):
+        count = sum(getattr(sample, name) is not None for sample in samples)
+        if 0 < count < len(samples):
+            raise ParseError(
+                f"{count} of {len(samples)} questions bring {name}: give them for all, or choose --judge rules"
+            )
+        chosen.append(GivenJudge.name if count else "rules")
+    return chosen[0], chosen[1]
+
+
+def _scorer(names: Sequence[str], wanted: str | None) -> str:
+    """Choose the scores that are the grades."""
+    if not names:
+        raise ParseError("--judge given needs labels or scores, and the files have none; choose --judge rules")
+    if wanted is None and len(names) > 1:
+        raise ParseError(f"--judge given needs one kind of scores; got {', '.join(names)}: choose one with --scorer")
+    if wanted is not None and wanted not in names:
+        raise ParseError(f"there are no scores named {wanted!r}; the files have {', '.join(names)}")
+    return wanted or names[0]
+
+
+def _graded(samples: Sequence[Sample], scorer: str, findings: Findings) -> list[Sample]:
+    """Group by rules, and grade the classes whose responses all have the same verdict."""
+    rules = RulesJudge()
+    graded, split = [], []
+    for sample in samples:
+        usable = [(r, said) for r, said in zip(_responses(sample), sample.drawn, strict=True) if r.usable]
+        answers = [response.answer for response, _ in usable]
+        forms = distinct(answers)
+        found = rules.partition(sample.question, forms.strings)
+        labels = assemble(sample.question.id, answers, forms, found, judge=rules.id).labels
+        said: dict[int, set[str]] = {}
+        for label, (_, drawn) in zip(labels, usable, strict=True):
+            said.setdefault(label, set()).update(_verdict(sample, drawn, scorer))
+        grades = {str(label): min(all_said) for label, all_said in said.items() if len(all_said) == 1}
+        graded.append(replace(sample, labels=labels, grades={k: v for k, v in grades.items() if v != PARTIAL}))
+        split += [sample.question.id] if any(len(all_said) > 1 for all_said in said.values()) else []
+    findings.note(f"grouped by {rules.id}; the grades are the scores named {scorer}")
+    if split:
+        findings.note(
+            f"the scores of responses in one class disagree in {len(split):,} of {len(samples):,} questions: these "
+            f"classes have no grade; the first is in {split[0]!r}"
+        )
+    return graded
+
+
+def _verdict(sample: Sample, drawn: Drawn, scorer: str) -> Iterator[str]:
+    """Give what a scorer says of a response, if anything."""
+    for name, said in drawn.scores:
+        if name == scorer:
+            if said not in {*VERDICTS, PARTIAL}:
+                raise ParseError(
+                    f"{sample.file}, {drawn.place}: expected a score of {scorer} that is a verdict (C, I, N, P, 1, 0, "
+                    f"true or false); got {said}"
+                )
+            yield said
+
+
+def _hash(samples: Sequence[Sample]) -> str:
+    """SHA-256 of the canonical JSON of everything that counts, a question at a time."""
+    content = hashlib.sha256(b"[")
+    for place, sample in enumerate(samples):
+        content.update((b"," if place else b"") + canonical(_content(sample)).encode("utf-8", "surrogatepass"))
+    content.update(b"]")
+    return content.hexdigest()
+
+
+def _content(sample: Sample) -> list[Any]:
+    q = sample.question
+    confidences = [one.confidence for one in sample.drawn]
+    content = [q.id, q.text, q.references, sample.answers, confidences, sample.labels, sample.grades]
+    more = [sample.whole, [one.status for one in sample.drawn], [one.scores for one in sample.drawn]]
+    plain = not sample.whole and all(one.status == "ok" and not one.scores for one in sample.drawn)
+    return content if plain else [*content, more]
+
+
+def _view(samples: Sequence[Sample], judges: tuple[str, str]) -> dict[str, Any]:
+    sizes = {sample.question.id: len(sample.drawn) for sample in samples}
+    n = max(sizes.values())
+    if n == 0:
+        raise ParseError(f"{samples[0].where}: expected at least one response; every attempt failed")
+    return {
+        "ids": list(sizes),
+        "n": n,
+        "sizes": sizes,
+        "partition_judge": judges[0],
+        "grade_judge": judges[1],
+        "judge_prompt": "default",
+        "grade_classes": "all",
+        "not_attempted": "incorrect",
+        "min_responses": 2,
+    }
+
+
+def _sentences(findings: Findings) -> Iterator[str]:
+    """Say what was left out and what was noted."""
+    if findings.skipped:
+        yield f"bad rows left out: {len(findings.skipped):,}; the first: {findings.skipped[0]}"
+    if failed := findings.failed.total():
+        reasons = ", ".join(f"{reason} {count:,}" for reason, count in findings.failed.most_common() if count)
+        yield printable(f"attempts that delivered no response, left out: {failed:,} ({reasons})")
+    yield from findings.notes
+
+
+def _rows(sample: Sample) -> Iterator[StoredReply]:
+    name = sample.question.id
+    for i, one in enumerate(sample.drawn):
+        about: dict[str, Any] = {"confidence": one.confidence, "file": sample.file, "place": one.place or sample.place}
+        about |= {"whole": True} if sample.whole else {}
+        about |= {"scores": one.scores} if one.scores else {}
+        key = digest(["respond", name, "samples", i])
+        yield StoredReply(key, "respond", name, i, one.status, one.text, canonical(about))
+    if sample.labels is not None:
+        body = canonical({"labels": sample.labels, "grades": sample.grades})
+        key = digest(["partition", name, GivenJudge.id, 0])
+        yield StoredReply(key, "partition", name, 0, "ok", body, judge=GivenJudge.id)
+
+
+def _responses(sample: Sample) -> Iterator[Response]:
+    for i, one in enumerate(sample.drawn):
+        yield _response(sample.question.id, i, one, whole=sample.whole)
+
+
+def _response(question_id: str, index: int, one: Drawn, *, whole: bool) -> Response:
+    """Read one response: the text is the answer, or the answer is found in it as in a reply to our own prompt."""
+    if one.status != "ok":
+        return Response(question_id, index, one.text, "", None, one.status)
+    if whole:
+        found = read_response(one.text)
+        stated = found.confidence if one.confidence is None else one.confidence
+        return Response(question_id, index, one.text, found.answer, stated, found.status)
+    status: ResponseStatus = "parsed" if one.text.strip() else "non_answer"
+    return Response(question_id, index, one.text, one.text.strip(), one.confidence, status)
+
+
+def read_sample(reply: StoredReply) -> Response:
+    """Read one stored sample."""
+    about = json.loads(reply.raw)
+    one = Drawn(reply.text, "", about["confidence"], cast("DrawnStatus", reply.status))
+    return _response(reply.question_id, reply.index, one, whole=about.get("whole", False))

@@ -1,0 +1,292 @@
+"""The summary: one row per run, with every number's interval; and what is drawn of a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semece.runs.verdicts import REASONS, excluded_text
+from semece.stats.theory import REGIMES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from semece.runs.run import Run
+
+UNUSABLE: tuple[str, ...] = ("content_filter", "truncated", "refusal")
+"""Statuses of responses that were delivered without a usable answer."""
+
+ESTIMATORS: tuple[str, ...] = ("ver", "sem1", "sem2")
+"""Prefixes of the three estimators' columns, in the order of the paper's table."""
+
+NOTE = (
+    "Brackets are 95 % intervals. Correctness is that of the largest class of all answers (pooled pairing) "
+    "unless a column says split."
+)
+"""Goes under a headline table."""
+
+_CONFIDENCE = {"ver": "verbalized", "sem1": "sem1", "sem2": "sem2", "sem2_split": "sem2"}
+
+
+def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
+    """Summarise runs, one row each.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        Opened run files.
+
+    Returns
+    -------
+    DataFrame
+        The columns of :func:`summary_row`.
+    """
+    rows = [
+        summary_row(run.estimates(), run=run.name, judges=run.judge_names, n=run.n, counts=run.counts) for run in runs
+    ]
+    return summary_frame(rows)
+
+
+def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Stack summary rows; a column that is null everywhere is still one of numbers."""
+    import polars as pl
+
+    frame = pl.DataFrame([dict(row) for row in rows], infer_schema_length=None)
+    return frame.with_columns(pl.col(name).cast(pl.Float64) for name, kind in frame.schema.items() if kind == pl.Null)
+
+
+def summary_row(
+    estimates: pl.DataFrame, *, run: str, judges: tuple[str, str], n: int, counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """Summarise the estimates of one run.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        One row per selected question: ``status``, ``sem1``, ``sem2``, ``verbalized``, ``correct``,
+        ``correct_split``, ``regime``. Rows whose status is not ``complete`` enter nothing.
+    run : str
+        What to call it.
+    judges : tuple of str
+        Who made the partition, who graded.
+    n : int
+        Responses asked per question.
+    counts : mapping of str to int
+        Responses by status, and ``missing``.
+
+    Returns
+    -------
+    dict
+        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; for each of
+        ``ver``, ``sem1``, ``sem2`` (pooled pairing) and ``sem2_split`` (split pairing): ``_questions``, ``_ece``,
+        ``_confidence`` (mean) and ``_gap`` (mean confidence - accuracy); the share of each regime; ``unusable`` and
+        ``missing`` responses. Accuracy, ECE and gap have ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
+        ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no question has the number.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> estimates = pl.DataFrame({"status": ["complete"] * 4, "correct": [1.0, 0.0, 0.0, 1.0],
+    ...     "sem1": [0.9, 0.9, 0.4, 0.6], "sem2": [0.8, 0.9, 0.3, 0.5], "verbalized": [None] * 4,
+    ...     "correct_split": [None] * 4, "regime": ["low_margin"] * 4})
+    >>> row = summary_row(estimates, run="demo", judges=("rules", "rules"), n=20, counts={"parsed": 80})
+    >>> row["questions"], row["accuracy"], round(row["sem1_gap"], 12), row["ver_ece"]
+    (4, 0.5, 0.2, None)
+    """
+    import polars as pl
+
+    entering = estimates.filter(pl.col("status") == "complete")
+    excluded = _count_excluded(estimates["status"])
+    row: dict[str, Any] = {"run": run, "judge": judge_text(judges), "n": n, "questions": entering.height, **excluded}
+    row |= _accuracy(entering)
+    for name, confidence in _CONFIDENCE.items():
+        correct = "correct_split" if name == "sem2_split" else "correct"
+        row |= _calibration(entering, confidence, correct, name=name)
+    row |= {regime: _share(entering, regime) for regime in REGIMES}
+    row |= _bounds(estimates)
+    unusable = sum(counts.get(status, 0) for status in UNUSABLE)
+    return row | {"unusable": unusable, "missing": counts.get("missing", 0)}
+
+
+def _count_excluded(status: pl.Series) -> dict[str, int]:
+    """Count the questions that do not enter, by reason; a reason without a name here is an error."""
+    unknown = set(status) - {"complete", *REASONS}
+    if unknown:
+        msg = f"status must be complete or one of {', '.join(REASONS)}; got {min(unknown)!r}"
+        raise ValueError(msg)
+    return {reason: int((status == reason).sum()) for reason in REASONS}
+
+
+def judge_text(judges: tuple[str, str]) -> str:
+    """Name the judges: once if they are one.
+
+    Examples
+    --------
+    >>> judge_text(("rules", "rules")), judge_text(("rules", "exact"))
+    ('rules', 'rules (classes), exact (grades)')
+    """
+    partition, grade = judges
+    return partition if partition == grade else f"{partition} (classes), {grade} (grades)"
+
+
+def _accuracy(entering: pl.DataFrame) -> dict[str, float | None]:
+    """Accuracy with its interval; null if no question enters."""
+    from semece.stats.uncertainty.intervals import accuracy_interval
+
+    correct = entering["correct"].drop_nulls().to_numpy()
+    interval = accuracy_interval(correct) if correct.size else (None, None, None)
+    return dict(zip(("accuracy", "accuracy_low", "accuracy_high"), interval, strict=True))
+
+
+def _calibration(entering: pl.DataFrame, confidence: str, correct: str, *, name: str) -> dict[str, Any]:
+    """ECE and gap of one confidence under one pairing, on the questions that have both."""
+    from semece.stats.uncertainty.intervals import ece_interval
+
+    rows = entering.select(confidence, correct).drop_nulls()
+    c, a = (rows[column].cast(float).to_numpy() for column in (confidence, correct))
+    keys = [f"{name}_{part}{end}" for part in ("ece", "gap") for end in ("", "_low", "_high")]
+    values = (*ece_interval(c, a), *gap_interval(c, a)) if c.size else (None,) * 6
+    mean = float(c.mean()) if c.size else None
+    return {f"{name}_questions": c.size, f"{name}_confidence": mean, **dict(zip(keys, values, strict=True))}
+
+
+def gap_interval(confidence: NDArray[np.float64], correct: NDArray[np.float64]) -> tuple[float, float, float]:
+    """Mean gap with a 95 % interval, unchecked.
+
+    The interval is the wider, on each side, of the t interval of the mean difference and of what the Wilson interval
+    of the accuracy leaves: the first is a point when confidence is constant and all answers are right, or all wrong.
+
+    Parameters
+    ----------
+    confidence, correct : ndarray, shape (N,)
+        In [0, 1]; N >= 1.
+
+    Returns
+    -------
+    tuple of float
+        Mean confidence - accuracy, low, high.
+
+    Examples
+    --------
+    >>> value, low, high = gap_interval(np.full(20, 0.98), np.ones(20))
+    >>> round(value, 2), round(low, 2), round(high, 2)
+    (-0.02, -0.02, 0.14)
+    """
+    from scipy.special import stdtrit
+
+    from semece.stats.uncertainty.intervals import accuracy_interval
+
+    gap = confidence - correct
+    mean = float(gap.mean())
+    spread = float(stdtrit(gap.size - 1, 0.975) * gap.std(ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else 1.0
+    accuracy = accuracy_interval(correct)
+    low = min(mean - spread, float(confidence.mean()) - accuracy.high)
+    high = max(mean + spread, float(confidence.mean()) - accuracy.low)
+    return mean, max(low, -1.0), min(high, 1.0)
+
+
+def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
+    """Bound accuracy and ECEs over all gradings of the excluded questions; the ECEs of those with a confidence."""
+    import polars as pl
+
+    from semece.stats.uncertainty.exclusions import accuracy_bounds, ece_bounds
+
+    complete = pl.col("status") == "complete"
+    entering, excluded = estimates.filter(complete), estimates.filter(~complete)
+    correct = entering["correct"].to_numpy()
+    bounds: dict[str, tuple[float, float] | tuple[None, None]] = {}
+    bounds["accuracy"] = accuracy_bounds(correct, excluded.height) if correct.size else (None, None)
+    for name in ("sem1", "sem2"):
+        left_out = excluded[name].drop_nulls().to_numpy()
+        bounds[f"{name}_ece"] = ece_bounds(entering[name], correct, left_out) if correct.size else (None, None)
+    return {
+        f"{name}{end}": x for name, pair in bounds.items() for end, x in zip(("_least", "_most"), pair, strict=True)
+    }
+
+
+def _share(entering: pl.DataFrame, regime: str) -> float | None:
+    """Share of a regime among the questions that have one."""
+    regimes = entering["regime"].drop_nulls()
+    return int((regimes == regime).sum()) / regimes.len() if regimes.len() else None
+
+
+def headline(summary: pl.DataFrame) -> pl.DataFrame:
+    """Narrow a summary to the columns that a person reads first.
+
+    Parameters
+    ----------
+    summary : DataFrame
+        From :func:`summary_table`.
+
+    Returns
+    -------
+    DataFrame
+        Run, N, excluded, accuracy, the ECEs with their intervals, regimes in percent, failures, judge. The ECE under
+        split pairing is left out if no run has it, the N of Ver-ECE and of split pairing if it is everywhere N.
+    """
+    import polars as pl
+
+    rows = summary.to_dicts()
+    texts = {
+        "excluded": [excluded_text(row) or "none" for row in rows],
+        "regimes": [_regimes(row) for row in rows],
+        "failures": [_failures(row) for row in rows],
+    }
+    frame = summary.with_columns(pl.Series(name, values, dtype=pl.String) for name, values in texts.items())
+    names = ["run", "questions", "excluded", *_triple("accuracy")]
+    if (summary["ver_questions"] != summary["questions"]).any():
+        names.append("ver_questions")
+    split = summary["sem2_split_questions"]
+    if ((split > 0) & (split != summary["questions"])).any():
+        names.append("sem2_split_questions")
+    estimators = [*ESTIMATORS, *(["sem2_split"] if summary["sem2_split_ece"].drop_nulls().len() else [])]
+    names += [column for name in estimators for column in _triple(f"{name}_ece")]
+    return frame.select([*names, "regimes", "failures", "judge"])
+
+
+def _triple(name: str) -> tuple[str, str, str]:
+    """Name a number's column and those of its interval."""
+    return name, f"{name}_low", f"{name}_high"
+
+
+def _regimes(row: Mapping[str, Any]) -> str:
+    """Write the shares of the regimes in percent."""
+    if row[REGIMES[0]] is None:
+        return "—"
+    return " / ".join(f"{100 * row[regime]:.0f}" for regime in REGIMES) + " %"
+
+
+def _failures(row: Mapping[str, Any]) -> str:
+    """Write the responses that hold no usable answer, and those that never came."""
+    parts = [f"{row[name]:,} {name}" for name in ("unusable", "missing") if row[name]]
+    return ", ".join(parts) or "none"
+
+
+def reliability(estimates: pl.DataFrame, estimator: str) -> pl.DataFrame | None:
+    """Reliability table of one estimator of a run, pooled pairing.
+
+    Parameters
+    ----------
+    estimates : DataFrame
+        One row per selected question; those that are ``complete`` and have the confidence enter.
+    estimator : {'verbalized', 'sem1', 'sem2'}
+        Whose confidence.
+
+    Returns
+    -------
+    DataFrame or None
+        The columns of :func:`semece.reliability_table`, occupied bins only; None if no question enters.
+    """
+    import polars as pl
+
+    from semece.stats.calibration.binned_errors import reliability_table
+
+    rows = estimates.filter(pl.col("status") == "complete").select(estimator, "correct").drop_nulls()
+    if not rows.height:
+        return None
+    table = reliability_table(*(column.to_numpy() for column in rows))
+    return pl.DataFrame(table._asdict()).filter(pl.col("count") > 0)

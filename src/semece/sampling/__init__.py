@@ -1,0 +1,1 @@
+"""What is missing is drawn and stored: responses, and the replies of judges."""

@@ -1,0 +1,174 @@
+"""From the results of a batch to rows of the run file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from semece.errors import ModelError, TransientError
+from semece.models.batch_protocol import BatchFailedError, LineResult
+from semece.sampling.batch.ledger import custom_id
+from semece.sampling.deliveries import delivered_rows, failed_row
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from semece.models import Call, Usage
+    from semece.models.batch_protocol import BatchModel, BatchState
+    from semece.sampling.batch.ledger import Entry
+    from semece.sampling.budget import Price
+    from semece.store.keys import Slot
+    from semece.store.run_store import Store
+
+LINES_PER_COMMIT = 200
+
+
+@dataclass(slots=True)
+class Harvest:
+    """What a batch brought.
+
+    Parameters
+    ----------
+    delivered, failed : int
+        Lines with and without a reply.
+    refused : ModelError or None
+        The first refusal that asking again does not change.
+    cancelled : list of bytes
+        Keys of lines that somebody stopped.
+    again : list of bytes
+        Keys of lines that were refused for an option that is left out from now on.
+    crowded : bool
+        Whether the batch was refused as a whole because too much is under way.
+    cost, tokens : float, int
+        What the lines took of which it is known, at the most that a token can cost.
+    silent : int
+        Lines that are, or may be, paid for and of which it is not known.
+    """
+
+    delivered: int = 0
+    failed: int = 0
+    refused: ModelError | None = None
+    cancelled: list[bytes] = field(default_factory=list)
+    again: list[bytes] = field(default_factory=list)
+    crowded: bool = False
+    cost: float = 0.0
+    tokens: int = 0
+    silent: int = 0
+
+    def bill(self, usage: Usage | None, ceiling: Price | None) -> None:
+        """Add what a line took; None if nobody says."""
+        if usage is None:
+            self.silent += 1
+            return
+        self.cost += 0.0 if ceiling is None else ceiling.of(usage)
+        self.tokens += usage.input_tokens + usage.output_tokens
+
+    def spent(self, entry: Entry) -> tuple[float, int]:
+        """Say what the budget is charged: what is not known counts as it was set aside."""
+        cost, tokens = (held / len(entry.slots) for held in entry.held)
+        return self.cost + cost * self.silent, self.tokens + round(tokens * self.silent)
+
+
+class Harvester:
+    """Stores the results of one batch; a second time after a crash stores what is missing of it.
+
+    Parameters
+    ----------
+    store, entry : Store, Entry
+        Where to, and what was asked.
+    price, ceiling : Price or None
+        Per token in batches, None if it is not known; and the most that it can be.
+    progress : callable or None
+        Called with the number of replies that were delivered.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        entry: Entry,
+        *,
+        price: Price | None,
+        ceiling: Price | None = None,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self._store, self._entry, self._progress = store, entry, progress
+        self._price, self._ceiling = price, price or ceiling
+        self._stored = store.calls_named(entry.id[:8])
+        self._lines = {custom_id(entry.id, slots[0].key): slots for slots in entry.slots}
+        self._harvest = Harvest()
+
+    async def gather(self, model: BatchModel, state: BatchState) -> Harvest:
+        """Store all results of a batch that has ended.
+
+        Raises
+        ------
+        TransientError, ModelError
+            The results could not be fetched; nothing is lost.
+        """
+        place = 0
+        try:
+            async for result in model.results(state):
+                place += 1
+                self._take(result)
+                if place % LINES_PER_COMMIT == 0:
+                    self._store.flush()
+        except BatchFailedError as error:
+            self._harvest.crowded = getattr(error.reason, "status", None) == "rate_limited"
+            if not self._harvest.crowded:
+                self._take_rest(error.reason, cancelled=error.cancelled)
+        else:
+            self._take_rest(_unlisted(state), cancelled=state.ending == "cancelled")
+        finally:  # what came before a connection broke is known to be stored when the results are fetched again
+            self._store.flush()
+        return self._harvest
+
+    def _take(self, result: LineResult) -> None:
+        slots = self._lines.pop(result.custom_id, None)
+        if slots is None:
+            return
+        name, key = self._entry.call(slots[0].key), slots[0].key
+        if result.call is not None:
+            self._take_call(result.call, slots, name)
+            return
+        self._harvest.failed += 1
+        if result.error is None:
+            self._harvest.again.append(key)
+        elif isinstance(result.error, TransientError):
+            self._fail(result.error, slots, name)
+        elif self._harvest.refused is None:
+            self._harvest.refused = result.error
+        if result.cancelled:
+            self._harvest.cancelled.append(key)
+
+    def _take_call(self, call: Call, slots: tuple[Slot, ...], name: str) -> None:
+        self._harvest.bill(call.usage, self._ceiling)
+        self._harvest.delivered += 1
+        for event in call.events:
+            self._store.add_event("model", event)
+        if name not in self._stored:
+            cost = None if self._price is None or call.usage is None else self._price.of(call.usage)
+            rows = delivered_rows(call, slots, name, cost)
+            self._store.append(rows)
+            if self._progress:
+                self._progress(len(rows))
+
+    def _fail(self, error: TransientError, slots: tuple[Slot, ...], name: str) -> None:
+        if error.maybe_paid:
+            self._harvest.bill(None, None)
+        if name not in self._stored:
+            self._store.append([failed_row(error, slots[0], name, choices=len(slots))])
+
+    def _take_rest(self, reason: ModelError, *, cancelled: bool) -> None:
+        """Lines without a result share the batch's reason."""
+        for name in list(self._lines):
+            self._take(LineResult(name, error=reason, cancelled=cancelled))
+
+
+def _unlisted(state: BatchState) -> TransientError:
+    """Say why a batch that has ended left lines out of its results."""
+    status = {"expired": "timeout", "cancelled": "server"}.get(state.ending or "", "broken_body")
+    return TransientError(
+        f"batch {state.id} ended ({state.ending}) without a result for the line",
+        status=status,
+        maybe_paid=status == "broken_body",
+    )

@@ -1,0 +1,269 @@
+"""What calls cost: prices, what was spent, and caps that hold under concurrency.
+
+A call reserves the most it can cost before it is sent and settles what it did cost when it is back, so that the sum
+of settled and reserved amounts never passes a cap. A call for which there is no room waits for those under way: they
+seldom cost what they reserved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from semece.canonical_json import canonical
+from semece.errors import BudgetError, ParseError
+from semece.models import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from semece.models import Message, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """USD per token.
+
+    Parameters
+    ----------
+    input, output : float
+        USD per input token and per output token, >= 0.
+    """
+
+    input: float
+    output: float
+
+    def of(self, usage: Usage) -> float:
+        """USD for a usage."""
+        return self.input * usage.input_tokens + self.output * usage.output_tokens
+
+
+def read_prices(table: Mapping[str, object], where: str) -> dict[str, Price]:
+    """Read the table ``[prices]`` of a file: by model, USD per million tokens.
+
+    Parameters
+    ----------
+    table : mapping
+        Spelling to ``{"input": USD, "output": USD}``.
+    where : str
+        The file, for the error.
+
+    Raises
+    ------
+    ParseError
+        A price is not spelled so, or negative.
+
+    Examples
+    --------
+    >>> read_prices({"openai-api/ours/m": {"input": 0.5, "output": 2}}, "run.toml")
+    {'openai-api/ours/m': Price(input=5e-07, output=2e-06)}
+    """
+    prices = {}
+    for name, value in table.items():
+        numbers = (
+            [value["input"], value["output"]] if isinstance(value, dict) and set(value) == {"input", "output"} else []
+        )
+        if not numbers or not all(type(number) in {int, float} and 0 <= number < inf for number in numbers):
+            raise ParseError(
+                f"{where}: [prices] {name!r} must be {{ input = USD, output = USD }} per million tokens; got {value}"
+            )
+        prices[name] = Price(numbers[0] / 1e6, numbers[1] / 1e6)
+    return prices
+
+
+def known_price(spelling: str, overrides: Mapping[str, Price] | None = None, *, batch: bool = False) -> Price | None:
+    """Look the price of a model up: the user's own, what runs here is free, else ``genai-prices``.
+
+    Parameters
+    ----------
+    spelling : str
+        The model.
+    overrides : mapping of str to Price, optional
+        By spelling.
+    batch : bool
+        The price in batches; an override holds for both.
+
+    Returns
+    -------
+    Price or None
+        None if nobody knows it.
+
+    Examples
+    --------
+    >>> known_price("fake/?pmf=1")
+    Price(input=0.0, output=0.0)
+    """
+    if overrides and spelling in overrides:
+        return overrides[spelling]
+    service, _, name = spelling.partition("/")
+    if service == "openai-api":
+        return None
+    if service in {"fake", "local", "gguf", "ollama", "vllm"}:
+        return Price(0.0, 0.0)
+    try:
+        live = _listed_price(service, name)
+        if not batch:
+            return live
+        cheaper = _listed_price(service, name, {"processing": "batch"})
+    except LookupError:
+        return None
+    # a context that the price list does not know is ignored in silence: the live price then means unknown
+    return None if cheaper == live else cheaper
+
+
+def _listed_price(service: str, name: str, context: dict[str, str] | None = None) -> Price:
+    """Look a price up for a prompt of a usual size: long prompts have their own."""
+    from genai_prices import Usage as PricedUsage
+    from genai_prices import calc_price
+
+    tokens = 1000
+    bought, sold = (
+        calc_price(PricedUsage(**usage), model_ref=name, provider_id=service, price_context=context).total_price
+        for usage in ({"input_tokens": tokens, "output_tokens": 0}, {"input_tokens": 0, "output_tokens": tokens})
+    )
+    return Price(float(bought) / tokens, float(sold) / tokens)
+
+
+def estimated_tokens(text: str) -> int:
+    """Estimate the tokens of a text: UTF-8 bytes / 4, one per character for CJK.
+
+    Examples
+    --------
+    >>> estimated_tokens("What is the capital of France?"), estimated_tokens("日本の首都")
+    (8, 5)
+    """
+    wide = sum(1 for character in text if "\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3")
+    rest = len(text.encode("utf-8", "replace")) - 3 * wide
+    return wide + (rest + 3) // 4
+
+
+def prompt_tokens(messages: tuple[Message, ...]) -> int:
+    """Estimate the tokens of a prompt, with four for each message's frame."""
+    return sum(estimated_tokens(message.content) + 4 for message in messages)
+
+
+def most_tokens(request: Request) -> Usage:
+    """Bound the tokens of a request: a token per byte of its prompt and schema, and the most of every choice.
+
+    Examples
+    --------
+    >>> from semece.models import Decoding, Message, Request
+    >>> most_tokens(Request((Message("user", "Capital of France?"),), Decoding(max_tokens=100), n=8))
+    Usage(input_tokens=26, output_tokens=800)
+    """
+    texts = [message.content for message in request.messages]
+    if request.decoding.schema is not None:
+        texts.append(canonical(dict(request.decoding.schema)))
+    asked = sum(len(text.encode("utf-8", "replace")) + 8 for text in texts)
+    return Usage(asked, request.n * request.decoding.max_tokens)
+
+
+class Budget:
+    """Hard caps on money and tokens.
+
+    Parameters
+    ----------
+    max_cost : float or None
+        USD; needs a known price.
+    max_tokens : int or None
+        Input and output tokens together.
+    spent_cost, spent_tokens : float, int
+        What earlier invocations spent on the same run.
+
+    Examples
+    --------
+    >>> budget = Budget(max_tokens=100, spent_tokens=40)
+    >>> budget.tokens
+    40
+    """
+
+    def __init__(
+        self,
+        *,
+        max_cost: float | None = None,
+        max_tokens: int | None = None,
+        spent_cost: float = 0.0,
+        spent_tokens: int = 0,
+    ) -> None:
+        self.max_cost = max_cost
+        self.max_tokens = max_tokens
+        self._cost = spent_cost
+        self._tokens = spent_tokens
+        self._reserved_cost = 0.0
+        self._reserved_tokens = 0
+        self._calls = 0
+        self._landed = asyncio.Event()
+
+    @property
+    def cost(self) -> float | None:
+        """USD spent, if money is capped."""
+        return self._cost if self.max_cost is not None else None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens spent."""
+        return self._tokens
+
+    def reserve(self, request: Request, price: Price | None) -> tuple[float, int]:
+        """Set the most a request can cost aside.
+
+        Raises
+        ------
+        BudgetError
+            It could pass a cap.
+        """
+        most = most_tokens(request)
+        tokens = most.input_tokens + most.output_tokens
+        cost = 0.0 if price is None else price.of(most)
+        if self.max_tokens is not None and self._tokens + self._reserved_tokens + tokens > self.max_tokens:
+            raise BudgetError(
+                f"the cap of {self.max_tokens:,} tokens is reached: {self._tokens:,} are spent and the next call may "
+                f"take {tokens:,}"
+            )
+        if self.max_cost is not None and self._cost + self._reserved_cost + cost > self.max_cost:
+            raise BudgetError(
+                f"the cap of ${self.max_cost:g} is reached: ${self._cost:.4f} are spent and the next call may cost "
+                f"${cost:.4f}"
+            )
+        self.hold((cost, tokens))
+        return cost, tokens
+
+    def hold(self, reserved: tuple[float, int]) -> None:
+        """Set aside again what was reserved for something that is still under way."""
+        self._reserved_cost += reserved[0]
+        self._reserved_tokens += reserved[1]
+
+    def settle(self, reserved: tuple[float, int], cost: float | None, tokens: int | None) -> None:
+        """Replace a reservation by what the call did cost; what is unknown counts as reserved."""
+        self._reserved_cost -= reserved[0]
+        self._reserved_tokens -= reserved[1]
+        self._cost += reserved[0] if cost is None else cost
+        self._tokens += reserved[1] if tokens is None else tokens
+
+    async def admit(self, request: Request, price: Price | None) -> tuple[float, int]:
+        """Reserve for a call that is sent now; :meth:`land` must follow. Waits while calls under way may leave room.
+
+        Raises
+        ------
+        BudgetError
+            It could pass a cap although no call is under way.
+        """
+        while True:
+            try:
+                reserved = self.reserve(request, price)
+            except BudgetError:
+                if not self._calls:
+                    raise
+                await self._landed.wait()
+            else:
+                self._calls += 1
+                return reserved
+
+    def land(self, reserved: tuple[float, int], cost: float | None, tokens: int | None) -> None:
+        """Settle a call that was admitted, and wake those that wait for room."""
+        self.settle(reserved, cost, tokens)
+        self._calls -= 1
+        landed, self._landed = self._landed, asyncio.Event()
+        landed.set()

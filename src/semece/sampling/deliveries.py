@@ -1,0 +1,92 @@
+"""From what a call brought, or did not bring, to rows of the run file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from semece.canonical_json import canonical
+from semece.store.run_store import StoredReply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from semece.errors import TransientError
+    from semece.models import Call, Reply
+    from semece.store.keys import Slot
+
+
+MOST_KEPT = 200_000
+"""Characters that are kept of a judge's reply that cannot be read: more than a reply that can be read has."""
+
+
+def delivered_rows(
+    call: Call,
+    slots: Sequence[Slot],
+    name: str,
+    cost: float | None,
+    judge_text: Callable[[str], str] | None = None,
+) -> list[StoredReply]:
+    """Make the rows of what a call delivered, one per choice; usage and cost stand on the first.
+
+    Parameters
+    ----------
+    call : Call
+        What came back.
+    slots : sequence of Slot
+        Where the choices belong, in order; there may be more slots than choices.
+    name : str
+        The call's id.
+    cost : float or None
+        USD of the whole call.
+    judge_text : callable or None
+        Status of a delivered text; None accepts every text.
+    """
+    rows = []
+    for place, (reply, slot) in enumerate(zip(call.replies, slots, strict=False)):
+        first = place == 0 and call.usage is not None
+        status = judge_text(reply.text) if judge_text and reply.status == "ok" else reply.status
+        text, raw = _kept(reply) if status == "unparseable" else (reply.text, reply.raw)
+        rows.append(
+            StoredReply(
+                slot.key,
+                slot.stage,
+                slot.question_id,
+                slot.index,
+                status,
+                text,
+                raw,
+                slot.judge,
+                slot.request,
+                reply.finish_reason,
+                name,
+                call.usage.input_tokens if call.usage and first else None,
+                call.usage.output_tokens if call.usage and first else None,
+                cost if first else None,
+                call.latency,
+                call.request_id if place == 0 else None,
+            )
+        )
+    return rows
+
+
+def _kept(reply: Reply) -> tuple[str, str]:
+    """Give text and raw form of a judge's reply that cannot be read; of one that ran away, the beginning is enough."""
+    if len(reply.text) <= MOST_KEPT:
+        return reply.text, reply.raw
+    return reply.text[:MOST_KEPT], canonical({"characters": len(reply.text)})
+
+
+def failed_row(error: TransientError, slot: Slot, name: str | None = None, *, choices: int = 1) -> StoredReply:
+    """Make the row of a call that delivered nothing; if it may be paid for, how many choices is kept for the caps."""
+    raw = {"error": str(error), "maybe_paid": error.maybe_paid}
+    return StoredReply(
+        slot.key,
+        slot.stage,
+        slot.question_id,
+        slot.index,
+        error.status,
+        raw=canonical(raw | {"choices": choices} if error.maybe_paid else raw),
+        judge=slot.judge,
+        request=slot.request,
+        call=name,
+    )

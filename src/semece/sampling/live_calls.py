@@ -1,0 +1,336 @@
+"""One seam between the stages and a model: paced, capped, retried, and stored before anyone reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from semece.errors import BudgetError, ModelError, TransientError
+from semece.models import Request
+from semece.sampling.budget import Budget, Price
+from semece.sampling.deliveries import delivered_rows, failed_row
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
+
+    from semece.models import Call, Model
+    from semece.store.keys import Slot
+    from semece.store.run_store import Store, StoredReply
+
+
+UNREACHED = 4
+"""After so many calls that found nobody, and none that did, a run stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to insist.
+
+    Parameters
+    ----------
+    attempts : int
+        Most consecutive failures of one call before its slots are left for the next run.
+    first_wait, longest_wait : float
+        Seconds: the back-off starts at the first, doubles, and never passes the second. A provider's Retry-After is
+        honoured up to ten times the longest wait.
+    """
+
+    attempts: int = 10
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+
+    def wait(self, failures: int, retry_after: float | None) -> float:
+        """Seconds before the next attempt: exponential with full jitter, at least what the provider asked for."""
+        ceiling = min(self.longest_wait, self.first_wait * 2.0 ** (failures - 1))
+        jittered = ceiling * random.uniform(0.5, 1.0)
+        return max(jittered, min(retry_after or 0.0, 10 * self.longest_wait))
+
+
+class Pace:
+    """How many calls may be under way: halved on a rate limit, raised by one after as many successes.
+
+    Parameters
+    ----------
+    concurrency : int
+        The most, >= 1.
+
+    Examples
+    --------
+    >>> Pace(32).limit
+    32
+    """
+
+    def __init__(self, concurrency: int) -> None:
+        self.concurrency = concurrency
+        self.limit = concurrency
+        self._running = 0
+        self._successes = 0
+        self._quiet_until = 0.0
+        self._steady_until = 0.0
+        self._changed = asyncio.Condition()
+
+    async def __aenter__(self) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._running < self.limit)
+            self._running += 1
+
+    async def __aexit__(self, *_: object) -> None:
+        self._running -= 1
+        async with self._changed:
+            self._changed.notify_all()
+
+    def pause(self) -> float:
+        """Seconds for which the provider asked to send nothing; not above 0 if it did not, or they are over."""
+        return self._quiet_until - asyncio.get_running_loop().time()
+
+    def delivered(self) -> None:
+        """Count a success."""
+        self._successes += 1
+        if self.limit < self.concurrency and self._successes >= self.limit:
+            self.limit += 1
+            self._successes = 0
+
+    def refused(self, retry_after: float | None) -> bool:
+        """Slow down after a rate limit; return whether the limit fell.
+
+        Calls that were sent together are refused together: the limit falls at most once in a second.
+        """
+        now = asyncio.get_running_loop().time()
+        self._successes = 0
+        if retry_after:
+            self._quiet_until = max(self._quiet_until, now + min(retry_after, 600.0))
+        fell = self.limit > 1 and now >= self._steady_until
+        if fell:
+            self.limit = max(1, self.limit // 2)
+            self._steady_until = now + 1.0
+        return fell
+
+
+class Stop:
+    """Whether and why asking has become useless: shared by all callers of an invocation."""
+
+    def __init__(self) -> None:
+        self.reason: Exception | None = None
+        self._event = asyncio.Event()
+
+    def because(self, error: Exception) -> None:
+        """Stop; the first reason stands."""
+        self.reason = self.reason or error
+        self._event.set()
+
+    async def rest(self, seconds: float) -> None:
+        """Sleep, but not beyond the stop."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._event.wait(), seconds)
+
+
+class Asker(Protocol):
+    """Who fills a judge's slots: a :class:`Caller`, or one that only notes what would be asked."""
+
+    async def deliver(
+        self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None = None
+    ) -> list[StoredReply]:
+        """Fill consecutive slots; what comes back may be shorter."""
+        ...
+
+
+class Caller:
+    """Asks a model until every slot is delivered or patience ends.
+
+    Parameters
+    ----------
+    model : Model
+        Whom to ask.
+    store : Store
+        Where every reply rests before it is used.
+    pace, patience, budget, price : Pace, Patience, Budget, Price
+        How to ask.
+    stop : Stop or None
+        What ends it together with others.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        store: Store,
+        *,
+        pace: Pace,
+        patience: Patience | None = None,
+        budget: Budget | None = None,
+        price: Price | None = None,
+        stop: Stop | None = None,
+    ) -> None:
+        self.model = model
+        self.store = store
+        self.pace = pace
+        self.patience = patience or Patience()
+        self.budget = budget or Budget()
+        self.price = price
+        self.stop = stop or Stop()
+        self._reached = False
+        self._unreached = 0
+        self._commit: asyncio.Future[None] | None = None
+
+    async def deliver(
+        self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None = None
+    ) -> list[StoredReply]:
+        """Fill consecutive slots; slot i of `slots` is drawn with the request's seed + i.
+
+        Parameters
+        ----------
+        request : Request
+            What to ask; its ``n`` is set here.
+        slots : sequence of Slot
+            With consecutive indices.
+        judge_text : callable or None
+            Status of a delivered text (``ok`` or ``unparseable``); None accepts every text.
+
+        Returns
+        -------
+        list of StoredReply
+            What was delivered, committed; shorter than `slots` if patience ended.
+
+        Raises
+        ------
+        ModelError, BudgetError
+            Asking on would be useless; what was delivered before is stored.
+        """
+        done: list[StoredReply] = []
+        failures = 0
+        while len(done) < len(slots) and failures < self.patience.attempts and self.stop.reason is None:
+            wanted = slots[len(done) :][: self.model.max_choices]
+            seed = None if request.seed is None else request.seed + len(done)
+            rows = await self._attempt(
+                Request(request.messages, request.decoding, len(wanted), seed), wanted, judge_text
+            )
+            if isinstance(rows, TransientError):
+                failures += 1
+                if failures < self.patience.attempts:
+                    await self.stop.rest(self.patience.wait(failures, rows.retry_after))
+            else:
+                done.extend(rows)
+                failures = 0
+        return done
+
+    async def _attempt(
+        self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None
+    ) -> list[StoredReply] | TransientError:
+        """Send one call; what it delivered is committed. Nothing is sent, and nothing delivered, after a stop."""
+        async with self.pace:
+            reserved = await self._admitted(request)
+            if reserved is None:
+                return []
+            call = await self._sent(request, reserved, slots[0])
+            if isinstance(call, TransientError):
+                return call
+            self._reached = True
+            self.pace.delivered()
+            for event in call.events:
+                self.store.add_event("model", event)
+            rows = self._rows(call, slots, judge_text)
+            await self._committed(rows)
+            return rows
+
+    async def _admitted(self, request: Request) -> tuple[float, int] | None:
+        """Wait until the provider's pause is over and the caps have room; None after a stop."""
+        while self.stop.reason is None and (pause := self.pace.pause()) > 0:
+            await self.stop.rest(pause)
+        try:
+            reserved = await self.budget.admit(request, self.price)
+        except BudgetError as error:
+            self.stop.because(error)
+            raise
+        if self.stop.reason is None:
+            return reserved
+        self.budget.land(reserved, 0.0, 0)
+        return None
+
+    async def _sent(self, request: Request, reserved: tuple[float, int], slot: Slot) -> Call | TransientError:
+        """Send a call, settle it, and note its failure."""
+        settled: tuple[float | None, int | None] = (None, None)
+        try:
+            call = await self.model(request)
+            settled = self._bill(call)
+            if not call.replies:
+                raise TransientError(f"{self.model.name} gave no choice", status="broken_body", maybe_paid=True)
+            return call
+        except TransientError as error:
+            if not error.maybe_paid:
+                settled = (0.0, 0)
+            self._note_failure(error, slot, request.n)
+            if self._reaches_nobody(error):
+                nobody = ModelError(f"{error}; nothing has answered yet: is the address right, is there a network?")
+                self.stop.because(nobody)
+                raise nobody from None
+            return error
+        except ModelError as error:
+            settled = (0.0, 0)
+            self.stop.because(error)
+            raise
+        finally:
+            self.budget.land(reserved, *settled)
+
+    def _bill(self, call: Call) -> tuple[float | None, int | None]:
+        if call.usage is None:
+            return None, None
+        cost = None if self.price is None else self.price.of(call.usage)
+        return cost, call.usage.input_tokens + call.usage.output_tokens
+
+    def _reaches_nobody(self, error: TransientError) -> bool:
+        """Whether several calls found nobody and none found somebody: a wrong address, or no network."""
+        nobody = error.status == "connection" and not error.maybe_paid
+        self._unreached += nobody
+        self._reached = self._reached or not nobody
+        return self._unreached >= UNREACHED and not self._reached
+
+    def _note_failure(self, error: TransientError, slot: Slot, choices: int) -> None:
+        if error.status == "rate_limited" and self.pace.refused(error.retry_after):
+            self.store.add_event("pace", f"rate limited: at most {self.pace.limit} calls at once")
+        self.store.append([failed_row(error, slot, choices=choices)])
+
+    def _rows(self, call: Call, slots: Sequence[Slot], judge_text: Callable[[str], str] | None) -> list[StoredReply]:
+        return delivered_rows(call, slots, uuid.uuid4().hex[:16], self._bill(call)[0], judge_text)
+
+    async def _committed(self, rows: list[StoredReply]) -> None:
+        """Queue rows and wait until they are on disk; rows that arrive together are committed together."""
+        self.store.append(rows)
+        if self._commit is None:
+            loop = asyncio.get_running_loop()
+            self._commit = loop.create_future()
+            loop.call_later(0.004, self._flush)
+        await asyncio.shield(self._commit)
+
+    def _flush(self) -> None:
+        future, self._commit = self._commit, None
+        if future is None or future.done():
+            return
+        try:
+            self.store.flush()
+            future.set_result(None)
+        except Exception as error:
+            self.stop.because(error)
+            future.set_exception(error)
+            future.exception()
+
+
+async def in_parallel(jobs: Iterable[Callable[[], Awaitable[None]]], width: int) -> None:
+    """Do jobs, `width` at a time; after a failure hand out no more, let those at work finish, then raise it."""
+    queue = iter(jobs)
+    failures: list[Exception] = []
+
+    async def work() -> None:
+        for job in queue:
+            try:
+                await job()
+            except Exception as error:
+                failures.append(error)
+            if failures:
+                return
+
+    await asyncio.gather(*(work() for _ in range(width)))
+    if failures:
+        raise failures[0]

@@ -1,0 +1,382 @@
+"""What a run will ask and cost, before it does."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semece.datasets import open_dataset
+from semece.errors import ParseError, SemeceError
+from semece.judges.forms import distinct
+from semece.judges.llm import LLMJudge
+from semece.models import Message
+from semece.sampling.budget import estimated_tokens, known_price, prompt_tokens
+from semece.sampling.job import check_identity
+from semece.sampling.opening import check_model, open_judges
+from semece.sampling.settings import Settings, check_settings
+from semece.sampling.spending import price_of
+from semece.sampling.stages import (
+    Missing,
+    Undelivered,
+    at_once,
+    classes_to_grade,
+    grade,
+    partition,
+    read_reply,
+    read_responses,
+    usable_answers,
+)
+from semece.store.keys import Asking, missing_slots
+from semece.store.run_store import FINAL, Store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from semece.datasets import Dataset
+    from semece.records import Question
+    from semece.sampling.stages import Judge
+    from semece.store.run_store import StoredReply
+
+ANSWER_TOKENS = 60
+"""Tokens of a response, until some are stored."""
+
+MEASURED, ENOUGH = 50, 20
+"""Questions whose stored calls are measured, and calls from which on the estimate of prompts is scaled to the count."""
+
+DISTINCT_SHARE, CLASSES = 0.45, 6
+"""Share of distinct strings among the answers, and classes of a question: what judges that cost are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What one stage will ask.
+
+    Parameters
+    ----------
+    name : str
+        ``respond``, ``partition`` or ``grade``.
+    model : str
+        Who is asked.
+    calls : int
+        Requests, without retries.
+    input_tokens, output_tokens : int
+        Estimates.
+    cost, batch_cost : float or None
+        USD, live and in batches; None if the price is not known.
+    """
+
+    name: str
+    model: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None
+    batch_cost: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run will ask.
+
+    Parameters
+    ----------
+    stages : tuple of Stage
+        In order; a judge that costs nothing has none.
+    answer_tokens : int
+        Tokens per response that were assumed.
+    measured : bool
+        Whether that is what stored replies took.
+    missing, wanted : int
+        Responses that are missing, of how many.
+    """
+
+    stages: tuple[Stage, ...]
+    answer_tokens: int
+    measured: bool
+    missing: int
+    wanted: int
+
+
+def plan(
+    settings: Settings, path: str | Path, *, expected_tokens: int | None = None, dataset: Dataset | None = None
+) -> Plan:
+    """Plan what is missing of a run; nothing is asked and nothing written.
+
+    Parameters
+    ----------
+    settings : Settings
+        The run.
+    path : str or Path
+        Its file; what is stored there is not asked again.
+    expected_tokens : int, optional
+        Tokens per response, instead of what stored replies took.
+    dataset : Dataset, optional
+        Instead of the one that `settings` spell.
+
+    Returns
+    -------
+    Plan
+        Per stage.
+
+    Raises
+    ------
+    SemeceError
+        The settings cannot be meant, or the file holds a run that was asked in another way.
+    """
+    check_settings(settings)
+    price_of(settings, settings.model)
+    check_judges(settings)
+    data = dataset or open_dataset(settings.dataset)
+    chosen = [q for _, q in settings.choose(data, path)]
+    exists = Path(path).exists()
+    with Store(path) if exists else Store(":memory:", write=True) as store:
+        if store.meta("identity") is not None:
+            check_identity(store, settings.identity(data))
+        taken = _taken(store, "respond", None, chosen)
+        stored = _stored_tokens(store, chosen) if taken is None else max(1, round(taken.answered))
+        tokens = expected_tokens or stored or min(ANSWER_TOKENS, settings.decoding.max_tokens)
+        missing = _missing(store, settings, chosen)
+        responding = _respond(settings, chosen, missing, tokens, 1.0 if taken is None else taken.scale)
+        stages = (responding, *_judging(store, settings, chosen))
+    measured = stored is not None and expected_tokens is None
+    return Plan(stages, tokens, measured, sum(missing), settings.n * len(chosen))
+
+
+class Taken(NamedTuple):
+    """What stored calls of a stage took, as their provider counted.
+
+    Parameters
+    ----------
+    scale : float
+        Input tokens over what their prompts were estimated at; 1 until there are enough calls to tell.
+    answered : float
+        Mean output tokens of a reply.
+    """
+
+    scale: float
+    answered: float
+
+
+def _taken(store: Store, stage: str, judge: str | None, questions: list[Question]) -> Taken | None:
+    """Measure the calls of the first questions; None if no provider has counted one."""
+    rows = [row for q in questions[:MEASURED] for row in store.replies(stage, q.id) if row.judge == judge]
+    counted = [row for row in rows if row.input_tokens is not None and row.output_tokens is not None]
+    if not counted:
+        return None
+    calls = {row.call for row in counted}
+    replies = sum(row.call in calls for row in rows)
+    estimated = sum(_estimated(store, row) for row in counted)
+    asked, answered = (sum(getattr(row, name) for row in counted) for name in ("input_tokens", "output_tokens"))
+    return Taken(asked / estimated if len(counted) >= ENOUGH and estimated else 1.0, answered / replies)
+
+
+def _estimated(store: Store, row: StoredReply) -> int:
+    """Estimate the prompt of a stored call."""
+    body = {} if row.request is None else store.request(row.request)
+    return prompt_tokens(tuple(Message(**message) for message in body.get("messages", ())))
+
+
+def check_judges(settings: Settings) -> None:
+    """Refuse a run for which a judge must be named, and say what its own model would cost as one.
+
+    Parameters
+    ----------
+    settings : Settings
+        The run.
+
+    Raises
+    ------
+    SemeceError
+        No judge is named and the model does not run here, or something else of the settings cannot be meant.
+    """
+    check_settings(settings)
+    check_model(settings.model)
+    try:
+        settings.judges()
+    except SemeceError as error:
+        chosen = [q for _, q in settings.choose(open_dataset(settings.dataset))]
+        with Store(":memory:", write=True) as store:
+            stages = _judging(store, replace(settings, judge=settings.model), chosen)
+        raise SemeceError(f"{error}{_about([s.batch_cost if settings.batch else s.cost for s in stages])}") from None
+
+
+def _about(costs: list[float | None]) -> str:
+    """Say in parentheses what stages cost together; nothing if one of them has no known price."""
+    known = [cost for cost in costs if cost is not None]
+    if len(known) < len(costs):
+        return ""
+    total = sum(known)
+    if total == 0:
+        return " (free)"
+    return f" ({'less than $0.01' if total < 0.005 else f'about {_usd(total)}'} for this run)"
+
+
+class ToJudge(NamedTuple):
+    """What judges have to do for one question.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+    strings : sequence of str
+        Distinct answers to group; empty if they are grouped.
+    classes : sequence of str
+        Answers to grade, one per class.
+    """
+
+    question: Question
+    strings: Sequence[str]
+    classes: Sequence[str]
+
+
+def _judging(store: Store, settings: Settings, questions: list[Question]) -> list[Stage]:
+    """Plan the stages of judges that cost something."""
+    judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
+    if not any(isinstance(judge, LLMJudge) for judge in judges):
+        return []
+    count = CLASSES if settings.grade_classes == "all" else 1
+    strings = [f"a string of usual length, {i}" for i in range(max(2, round(settings.n * DISTINCT_SHARE)))]
+    expected = partial(ToJudge, strings=strings, classes=strings[:1] * count)
+    if store.meta("identity") is None:
+        todo = [expected(question) for question in questions]
+    else:
+        todo = [_to_judge(store, settings, judges, expected(question)) for question in questions]
+    return [
+        _judge(name, judge, settings, todo, _taken(store, name, judge.id, questions))
+        for name, judge in zip(("partition", "grade"), judges, strict=True)
+        if isinstance(judge, LLMJudge)
+    ]
+
+
+def _to_judge(store: Store, settings: Settings, judges: tuple[Judge, Judge], expected: ToJudge) -> ToJudge:
+    """Look up what judges have done of a question; only if all its responses are there is it known what they see."""
+    question, nothing = expected.question, ToJudge(expected.question, (), ())
+    read = partial(read_reply, settings.response_prompt)
+    responses, missing = read_responses(store.replies("respond", question.id), settings.n, read)
+    again = settings.retry_failed
+    if missing or (again and not all(response.usable for response in responses)):
+        return expected
+    answers = usable_answers(responses)
+    if not answers:
+        return nothing
+    try:
+        classes = at_once(partition(store, judges[0], question, responses))
+    except (ParseError, Missing) as error:
+        if isinstance(error, Undelivered) and not again:
+            return nothing
+        return expected._replace(strings=distinct(answers).strings)
+    which = settings.grade_classes
+    ungraded: list[int] = []
+    graded = {g.label for g in at_once(grade(store, judges[1], question, classes, which=which, missing=ungraded))}
+    if again:
+        ungraded = [label for label in classes_to_grade(classes, which) if label not in graded]
+    return nothing._replace(classes=[classes.representatives[label] for label in ungraded])
+
+
+def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
+    """Median tokens of the texts of the first replies that are stored, where their provider counts none."""
+    texts = [
+        reply.text for q in questions[:MEASURED] for reply in store.replies("respond", q.id) if reply.status == "ok"
+    ]
+    return round(median(map(estimated_tokens, texts))) if texts else None
+
+
+def _missing(store: Store, settings: Settings, questions: list[Question]) -> list[int]:
+    """Count the responses that each question lacks."""
+    if store.meta("identity") is None:
+        return [settings.n] * len(questions)
+    asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
+    missing = [sum(map(len, missing_slots(store, asking, question, settings.n))) for question in questions]
+    if not settings.retry_failed:
+        return missing
+    return [count + _failed(store, q, settings.n) for q, count in zip(questions, missing, strict=True)]
+
+
+def _failed(store: Store, question: Question, n: int) -> int:
+    """Count the responses without a usable answer, which are asked again on demand."""
+    return sum(row.index < n and row.status in FINAL for row in store.replies("respond", question.id))
+
+
+def _respond(settings: Settings, questions: list[Question], missing: list[int], tokens: int, scale: float) -> Stage:
+    """Plan the responses that questions lack."""
+    size, prompt = choices_per_request(settings.model), settings.response_prompt
+    requests = [-(-count // size) for count in missing]
+    asked = sum(calls * prompt_tokens(prompt.messages(q)) for q, calls in zip(questions, requests, strict=True))
+    return _stage(settings, "respond", settings.model, (sum(requests), round(scale * asked), sum(missing) * tokens))
+
+
+def choices_per_request(spelling: str) -> int:
+    """How many choices a service gives in one request.
+
+    Examples
+    --------
+    >>> choices_per_request("openai/gpt-4o-mini"), choices_per_request("anthropic/claude-sonnet-4-5")
+    (8, 1)
+    """
+    service = spelling.partition("/")[0]
+    if service in {"local", "gguf", "fake"}:
+        return 50
+    from semece.models.openai.chat_completions import OTHER, SERVICES
+
+    if service == "openai-api":
+        return OTHER.max_choices
+    return SERVICES[service].max_choices if service in SERVICES else 1
+
+
+def _judge(name: str, judge: LLMJudge, settings: Settings, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:
+    """Count the judge's real prompts; stand-ins are the answers that nobody has drawn yet."""
+    calls = asked = answered = 0
+
+    async def count(messages: tuple[Message, ...], **_: object) -> Any:  # noqa: ANN401 - labels or a verdict
+        nonlocal calls, asked, answered
+        calls, asked = calls + 1, asked + prompt_tokens(messages)
+        if name == "grade":
+            answered += 10
+            return "correct"
+        shown = len(json.loads(messages[-1].content)["answers"])
+        answered += 3 * shown
+        return [number % CLASSES for number in range(shown)]
+
+    for question, strings, classes in todo:
+        if name == "partition" and strings:
+            at_once(judge.partition(question, strings, count))
+        elif name == "grade" and question.references:
+            for answer in classes:
+                at_once(judge.grade(question, answer, count))
+    if taken is not None:
+        asked, answered = round(taken.scale * asked), round(taken.answered * calls)
+    return _stage(settings, name, judge.model, (calls, asked, answered))
+
+
+def _stage(settings: Settings, name: str, model: str, counts: tuple[int, int, int]) -> Stage:
+    """Price a stage, live and in batches."""
+    calls, asked, answered = counts
+    prices = [known_price(model, settings.prices, batch=batch) for batch in (False, True)]
+    live, batch = (None if p is None else p.input * asked + p.output * answered for p in prices)
+    return Stage(name, model, calls, asked, answered, live, batch)
+
+
+def plan_text(made: Plan) -> str:
+    """Say a plan: a line per stage, the total, the assumption."""
+    lines = [
+        f"{s.name:9s}  {s.model}: {s.calls:,} calls, {s.input_tokens:,} tokens in, {s.output_tokens:,} out, "
+        f"{_usd(s.cost)} live, {'batch price unknown' if s.batch_cost is None else _usd(s.batch_cost) + ' in batches'}"
+        for s in made.stages
+    ]
+    costs = [s.cost for s in made.stages]
+    total = None if None in costs else sum(cost for cost in costs if cost is not None)
+    how = "what the stored replies took" if made.measured else "an assumption; --expected-tokens sets it"
+    assumed = [f"{made.answer_tokens} tokens per response: {how}"]
+    if len(made.stages) > 1:
+        assumed.append(
+            f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
+        )
+    return "\n".join([*lines, f"together   {_usd(total)} live", *assumed])
+
+
+def _usd(cost: float | None) -> str:
+    return "price unknown" if cost is None else f"${cost:,.2f}"

@@ -1,0 +1,185 @@
+"""Figures of runs, by name: compute the table, then draw it."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import partial
+from typing import TYPE_CHECKING
+
+from semece.errors import SemeceError
+from semece.show import figures
+from semece.show.tables.paper_tables import POOLED, groups, known, largest_budget
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from semece.runs.run import Run
+    from semece.show.tables.paper_tables import Group
+    from semece.stats.calibration.binned_errors import ReliabilityTable
+    from semece.stats.diagnostics import Pool
+
+MOST = 4
+"""Most panels of a figure; more are too small to read."""
+
+ABOVE, WIDE = 6, 34
+"""Points between a panel and its title, and how many letters a line of it holds."""
+
+
+def draw(name: str, runs: Sequence[Run]) -> Figure:
+    """Draw a figure of runs.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`FIGURES`. ``reliability`` has a panel per confidence, with a curve per run if there are several;
+        ``predictions`` puts all runs on one; the others have a panel per run.
+    runs : sequence of Run
+        Opened run files, at least one.
+
+    Returns
+    -------
+    Figure
+        To be written by :func:`semece.show.figures.save`.
+
+    Raises
+    ------
+    ValueError
+        There is no such figure.
+    SemeceError
+        More than four panels, and as :func:`semece.show.tables.paper_tables.groups`.
+    """
+    if name not in FIGURES:
+        raise ValueError(f"figure must be one of {', '.join(FIGURES)}; got {name!r}")
+    return FIGURES[name](list(groups(runs)))
+
+
+def _each(plot: Callable[[Axes, Group], None], every: Sequence[Group]) -> Figure:
+    """Draw a panel per run."""
+    single = [group for group in every if group.model != POOLED]
+    fig, axes = _panels(len(single))
+    for ax, group, title in zip(axes, single, titles(single), strict=True):
+        plot(ax, group)
+        if len(single) > 1:
+            ax.set_title(textwrap.fill(title, WIDE), pad=ABOVE, size=7)
+    return fig
+
+
+def titles(every: Sequence[Group]) -> list[str]:
+    """Tell groups apart by model, by dataset, or by both."""
+    if len({group.dataset for group in every}) == 1:
+        return [group.model for group in every]
+    if len({group.model for group in every}) == 1:
+        return [group.dataset for group in every]
+    return [f"{group.dataset} · {group.model}" for group in every]
+
+
+def _panels(number: int) -> tuple[Figure, list[Axes]]:
+    if number > MOST:
+        raise SemeceError(f"a figure has at most {MOST} panels, one per run here; got {number} runs")
+    return figures.figure(width=figures.COLUMN_WIDTH * number, panels=number)
+
+
+def reliability_of(pool: Pool, estimator: str) -> ReliabilityTable | None:
+    """Tabulate the reliability of one confidence; None where no question has it."""
+    from semece.stats.calibration.binned_errors import reliability_table
+
+    c, a = known(getattr(pool, estimator), pool.correct)
+    return reliability_table(c, a) if c.size else None
+
+
+def _reliability(every: Sequence[Group]) -> Figure:
+    """Draw a panel per confidence: bins of one run, or a curve per run and all of them pooled."""
+    several = len({group.dataset for group in every}) > 1
+    shown = [group for group in every if not (several and group.model == POOLED)]
+    names = [name for name in figures.NAMES if any(name in dict(group.pool.confidences()) for group in shown)]
+    fig, axes = _panels(len(names))
+    for ax, name in zip(axes, names, strict=True):
+        found = (reliability_of(group.pool, name) for group in shown)
+        tables = {title: table for title, table in zip(titles(shown), found, strict=True) if table is not None}
+        if len(shown) == 1:
+            figures.plot_reliability(*tables.values(), ax=ax, estimator=name)
+        else:
+            figures.plot_reliability_curves(tables, ax=ax, estimator=name)
+    return fig
+
+
+def _predictions(every: Sequence[Group]) -> Figure:
+    """Draw the predicted gaps of all runs on one axes."""
+    import polars as pl
+
+    from semece.stats.diagnostics import alignment
+
+    fig, (ax,) = figures.figure()
+    figures.plot_predictions(pl.concat(alignment(group.pool) for group in every if group.model != POOLED), ax=ax)
+    return fig
+
+
+def _risk_coverage(ax: Axes, group: Group) -> None:
+    from semece.stats.calibration.ranking import risk_coverage
+
+    for name, values in group.pool.confidences():
+        figures.plot_risk_coverage(risk_coverage(*known(values, group.pool.correct)), ax=ax, estimator=name)
+
+
+def _margin(ax: Axes, group: Group) -> None:
+    from semece.stats.diagnostics import alignment, margin_strata
+
+    figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool))
+
+
+def _regime(ax: Axes, group: Group) -> None:
+    from semece.show.tables.theory_tables import regime_table
+
+    pool = group.pool
+    table = regime_table(group.n, n_classes=float(pool.n_classes.mean()))
+    figures.plot_regimes(table, ax=ax, questions={"margin": pool.margin, "top_two_mass": pool.top_two_mass})
+
+
+def _sweep(ax: Axes, group: Group) -> None:
+    from semece.stats.diagnostics import sweep
+
+    pool, budgets = largest_budget(group)
+    figures.plot_sweep(sweep(pool, budgets=budgets), ax=ax)
+
+
+def _sweep_ece(ax: Axes, group: Group) -> None:
+    from semece.stats.diagnostics import sweep
+
+    pool, budgets = largest_budget(group)
+    figures.plot_sweep_ece(sweep(pool, budgets=budgets), ax=ax)
+
+
+def _rate(ax: Axes, group: Group) -> None:
+    from semece.stats.diagnostics import rate, rate_slope
+
+    pool, budgets = largest_budget(group)
+    figures.plot_rate(rate(pool, budgets=budgets), ax=ax, slope=rate_slope(pool, budgets=budgets))
+
+
+def _budget(ax: Axes, group: Group) -> None:
+    from semece.stats.diagnostics import budget_spread
+
+    pool, budgets = largest_budget(group)
+    figures.plot_budget(budget_spread(pool, budgets=budgets), ax=ax)
+
+
+PANELS: dict[str, Callable[[Axes, Group], None]] = {
+    "risk-coverage": _risk_coverage,
+    "margin": _margin,
+    "regime": _regime,
+    "sweep": _sweep,
+    "sweep-ece": _sweep_ece,
+    "rate": _rate,
+    "budget": _budget,
+}
+"""What is drawn of one run on one axes."""
+
+FIGURES: dict[str, Callable[[Sequence[Group]], Figure]] = {
+    "reliability": _reliability,
+    **{name: partial(_each, plot) for name, plot in PANELS.items()},
+    "predictions": _predictions,
+}
+"""Which figure is drawn how."""

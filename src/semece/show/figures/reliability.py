@@ -1,0 +1,174 @@
+"""Accuracy against confidence, and risk against coverage."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from semece.show.figures.canvas import COLORS, FAINT, MARKERS, MUTED, NAMES, axes_or_new, column_of, styled
+from semece.stats.rows import check_choice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from semece.show.figures.canvas import Table
+
+
+@styled
+def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "sem1", title: str = "") -> Axes:
+    """Draw accuracy against confidence per bin, with intervals and the number of questions.
+
+    A point below the diagonal is over-confident. The bar between point and diagonal is the gap that ECE averages,
+    weighted with the counts on top.
+
+    Parameters
+    ----------
+    table : ReliabilityTable or DataFrame
+        With ``low, high, count, confidence, accuracy, accuracy_low, accuracy_high``; bins with count 0 are left out.
+    ax : Axes, optional
+        Where to draw; a new figure of one column by default.
+    estimator : {'sem1', 'sem2', 'verbalized'}
+        Whose colour and marker to use.
+    title : str
+        Above the counts; the estimator's name by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> table = dict(low=[0.0, 0.5], high=[0.5, 1.0], count=[3, 9], confidence=[0.3, 0.8], accuracy=[0.33, 0.6])
+    >>> ax = plot_reliability(table | dict(accuracy_low=[0.1, 0.3], accuracy_high=[0.7, 0.8]))
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('confidence', 'accuracy')
+    """
+    check_choice("estimator", estimator, tuple(NAMES))
+    ax = axes_or_new(ax)
+    names = ("low", "high", "count", "confidence", "accuracy", "accuracy_low", "accuracy_high")
+    columns = [column_of(table, name) for name in names]
+    keep = columns[2] > 0
+    low, high, count, confidence, accuracy, accuracy_low, accuracy_high = (column[keep] for column in columns)
+    color, marker = COLORS[estimator], MARKERS[estimator]
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
+    ax.vlines(confidence, confidence, accuracy, color=color, alpha=0.35, lw=4.5, zorder=2)
+    spread = np.abs(np.vstack([accuracy - accuracy_low, accuracy_high - accuracy]))
+    style: dict[str, Any] = {"color": color, "ms": 4.2, "elinewidth": 0.9, "capsize": 1.8, "clip_on": False}
+    ax.errorbar(confidence, accuracy, yerr=spread, fmt=marker, zorder=3, **style)
+    ax.text(1.02, 0.0, "over-confident", color=MUTED, size=6.5, rotation=90, ha="left", va="bottom")
+    ax.text(0.03, 0.97, "under-confident", color=MUTED, size=6.5, ha="left", va="top")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
+    _counts(ax, low, high, count, title=title or NAMES[estimator])
+    return ax
+
+
+def _counts(
+    ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64], count: NDArray[np.float64], *, title: str
+) -> None:
+    """Put a strip of counts on top of the axes."""
+    strip = ax.inset_axes((0.0, 1.03, 1.0, 0.14))
+    strip.bar(low, count, width=high - low, align="edge", color=FAINT, edgecolor="none")
+    numbered = count if low.size <= 12 else count[:0]
+    for left, right, number in zip(low, high, numbered, strict=False):
+        strip.text((left + right) / 2, number, f"{number:g}", ha="center", va="bottom", size=6, color=MUTED)
+    strip.set(xlim=(0, 1), ylim=(0, (count.max() if count.size else 1) * 1.6), xticks=[], yticks=[])
+    strip.spines[:].set_visible(False)
+    strip.set_title(title, pad=3)
+
+
+@styled
+def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = None, estimator: str = "sem1") -> Axes:
+    """Draw the reliability of several models and, heavier, of all of them pooled.
+
+    Parameters
+    ----------
+    tables : mapping of str to ReliabilityTable or DataFrame
+        One per model. The one named ``pooled`` is drawn with its intervals.
+    ax : Axes, optional
+        Where to draw; a new figure of one column by default.
+    estimator : {'sem1', 'sem2', 'verbalized'}
+        Whose colour the pooled curve has.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> table = dict(count=[3, 9], confidence=[0.3, 0.8], accuracy=[0.33, 0.6])
+    >>> table |= dict(accuracy_low=[0.1, 0.3], accuracy_high=[0.7, 0.8])
+    >>> ax = plot_reliability_curves({"a": table, "pooled": table})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['a', 'pooled']
+    """
+    check_choice("estimator", estimator, tuple(NAMES))
+    ax = axes_or_new(ax)
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
+    dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 1, 1, 1, 1, 1)))
+    single = [name for name in tables if name != "pooled"]
+    for i, name in enumerate(single):
+        confidence, accuracy = _occupied(tables[name], "confidence", "accuracy")
+        ax.plot(confidence, accuracy, color=MUTED, lw=1, ls=dashes[i % len(dashes)], label=name, zorder=2)
+    if "pooled" in tables:
+        names = ("confidence", "accuracy", "accuracy_low", "accuracy_high")
+        confidence, accuracy, low, high = _occupied(tables["pooled"], *names)
+        ax.fill_between(confidence, low, high, color=COLORS[estimator], alpha=0.2, lw=0, zorder=3)
+        style: dict[str, Any] = {"color": COLORS[estimator], "lw": 1.8, "marker": MARKERS[estimator], "ms": 4}
+        ax.plot(confidence, accuracy, label="pooled", zorder=4, clip_on=False, **style)
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal", title=NAMES[estimator])
+    ax.legend(loc="upper left", handlelength=2.6)
+    return ax
+
+
+@styled
+def plot_risk_coverage(
+    table: Table, *, ax: Axes | None = None, estimator: str = "sem1", threshold: float | None = None
+) -> Axes:
+    """Draw the share of wrong answers against the share of questions answered.
+
+    Parameters
+    ----------
+    table : RiskCoverage or DataFrame
+        With ``threshold, coverage, risk``, from the highest threshold down.
+    ax : Axes, optional
+        Where to draw; several estimators may be drawn on one.
+    estimator : {'sem1', 'sem2', 'verbalized'}
+        Whose colour and marker to use.
+    threshold : float, optional
+        An abstention threshold to mark: the last point at or above it.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = plot_risk_coverage(dict(threshold=[0.9, 0.5], coverage=[0.25, 1.0], risk=[0.0, 0.4]), threshold=0.8)
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
+    ('share of questions answered', ['answer from 0.80'])
+    """
+    check_choice("estimator", estimator, tuple(NAMES))
+    ax = axes_or_new(ax)
+    thresholds, coverage, risk = (column_of(table, name) for name in ("threshold", "coverage", "risk"))
+    color, marker = COLORS[estimator], MARKERS[estimator]
+    every = max(1, len(risk) // 8)
+    ax.plot(coverage, risk, color=color, marker=marker, ms=3.5, markevery=every, label=NAMES[estimator], clip_on=False)
+    answered = thresholds >= (np.inf if threshold is None else threshold)
+    if threshold is not None and answered.any():
+        x, y = coverage[answered][-1], risk[answered][-1]
+        ax.plot([x, x, 0], [0, y, y], color=color, lw=0.8, ls=":")
+        ax.annotate(f"answer from {threshold:.2f}", (x, y), (4, -10), textcoords="offset points", size=6.5, color=color)
+    ax.set(xlim=(0, 1), ylim=(0, max(ax.get_ylim()[1], risk.max() * 1.1, 0.05)))
+    ax.set(xlabel="share of questions answered", ylabel="share of wrong answers among them")
+    ax.legend(loc="best")
+    return ax
+
+
+def _occupied(table: Table, *names: str) -> list[NDArray[np.float64]]:
+    """Read columns of a reliability table without its empty bins."""
+    keep = column_of(table, "count") > 0
+    return [column_of(table, name)[keep] for name in names]

@@ -1,0 +1,123 @@
+"""The report: one HTML page that needs no network.
+
+The page is made from tables and prepared questions; only :func:`page_of` reads a run. Everything that comes from a
+model, a dataset or a judge is escaped, and a content policy lets no script run but ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from semece.errors import SemeceError
+from semece.show.report.page import MARK, Page, render
+from semece.show.tables import summary_row
+from semece.show.tables.paper_tables import group_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from semece.runs.run import Run
+
+__all__ = ["Page", "build", "page_of", "render", "write"]
+
+
+def build(runs: Iterable[Run], output: str | Path = "report.html") -> Path:
+    """Write the report of one run or several.
+
+    Parameters
+    ----------
+    runs : iterable of Run
+        Opened run files.
+    output : str or Path
+        Where; an existing file is overwritten only if it is a report.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    SemeceError
+        If ``output`` is there and is not a report, or cannot be written.
+    """
+    refuse_foreign(Path(output))
+    return write(render([page_of(run) for run in runs]), output)
+
+
+def page_of(run: Run) -> Page:
+    """Read what the page says of a run."""
+    estimates = run.estimates()
+    summary = summary_row(estimates, run=run.name, judges=run.judge_names, n=run.n, counts=run.counts)
+    return Page(
+        summary=summary,
+        judges=run.judge_names,
+        estimates=estimates,
+        views=run.question_views(),
+        counts=run.counts,
+        complete=run.complete,
+        facts={"Model": run.model, "Dataset": run.dataset, "Cost": cost_text(*run.spent)},
+        events=run.events,
+        group=group_of(run.model, [run]) if (estimates["status"] == "complete").any() else None,
+    )
+
+
+def cost_text(dollars: float | None, asked: int, answered: int) -> str:
+    """Say what was spent.
+
+    Examples
+    --------
+    >>> cost_text(None, 1200, 300)
+    'price unknown; 1,200 tokens in, 300 out'
+    >>> cost_text(0.0312, 1200, 300)
+    '$0.0312; 1,200 tokens in, 300 out'
+    """
+    return f"{'price unknown' if dollars is None else f'${dollars:,.4f}'}; {asked:,} tokens in, {answered:,} out"
+
+
+def refuse_foreign(path: Path) -> None:
+    """Refuse to overwrite a file that is not a report."""
+    if not path.exists():
+        return
+    if path.is_file():
+        with path.open("rb") as file:
+            if MARK.encode() in file.read(1000):
+                return
+    msg = f"{path} is there and is not a report of semece; name another file with -o"
+    raise SemeceError(msg)
+
+
+def write(text: str, output: str | Path) -> Path:
+    """Write a page: all of it or nothing.
+
+    Parameters
+    ----------
+    text : str
+        From :func:`render`.
+    output : str or Path
+        Where; see :func:`build`.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    SemeceError
+        If ``output`` is there and is not a report, or cannot be written.
+    """
+    path = Path(output)
+    refuse_foreign(path)
+    part = path.with_name(f".{path.name}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        msg = f"cannot write {path}: {error.strerror}"
+        raise SemeceError(msg) from error
+    return path

@@ -1,0 +1,266 @@
+"""From tables and questions to the text of the page."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from semece.runs.renderers import cells, shown
+from semece.show import figures
+from semece.show.report.entries import STATUS_WORDS, make_entries, shorten, status_list
+from semece.show.report.sections import sections
+from semece.show.report.svg import inline_svg
+from semece.show.tables import (
+    NOTE,
+    bounds_text,
+    excluded_text,
+    headline,
+    implication,
+    plural,
+    reliability,
+    summary_frame,
+    verdict,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+    from semece.show.report.entries import View
+    from semece.show.report.sections import Section
+    from semece.show.tables.paper_tables import Group
+
+MARK = '<meta name="generator" content="semece">'
+"""Stands in the first lines of every page of ours."""
+
+LARGEST = 13_000_000
+"""Bytes that all questions of a page should take; detail is left out to keep to it."""
+
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+_ESTIMATORS: dict[str, str] = {
+    "sem1": "Sem1, the share of the largest class",
+    "sem2": "Sem2, its share in answers that did not select it",
+    "verbalized": "Verbalized, the mean stated confidence",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What the report says of one run.
+
+    Parameters
+    ----------
+    summary : mapping
+        A row of :func:`semece.show.tables.summary_table`.
+    judges : tuple of str
+        Who made the partition, who graded.
+    estimates : DataFrame
+        One row per selected question.
+    views : sequence of View
+        The same questions with their responses.
+    counts : mapping of str to int
+        Responses by status, and ``missing``.
+    complete : tuple of int
+        How many questions are complete, how many are selected.
+    facts : mapping of str to str
+        What else to say, in order.
+    events : tuple of str
+        What the run noticed.
+    group : Group or None
+        Its complete questions, pooled; None if there is none.
+    """
+
+    summary: Mapping[str, Any]
+    judges: tuple[str, str]
+    estimates: pl.DataFrame
+    views: Sequence[View]
+    counts: Mapping[str, int]
+    complete: tuple[int, int]
+    facts: Mapping[str, str] = field(default_factory=dict)
+    events: tuple[str, ...] = ()
+    group: Group | None = None
+
+
+def render(pages: Sequence[Page], *, title: str | None = None) -> str:
+    """Write the report of runs as one page.
+
+    Parameters
+    ----------
+    pages : sequence of Page
+        One or more.
+    title : str, optional
+        The heading; the run's name, or how many they are, by default.
+
+    Returns
+    -------
+    str
+        HTML that encodes as UTF-8: what cannot be shown is replaced by U+FFFD.
+
+    Raises
+    ------
+    ValueError
+        If there is no page.
+    """
+    if not pages:
+        msg = "a report needs at least one run; got none"
+        raise ValueError(msg)
+    room = LARGEST / max(1, sum(len(page.views) for page in pages))
+    script = _own("script.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    text = (
+        _environment()
+        .get_template("template.html")
+        .render(
+            title=title or (pages[0].summary["run"] if len(pages) == 1 else plural(len(pages), "run")),
+            style=_ours(_own("style.css")),
+            script=_ours(script),
+            script_hash=f"sha256-{digest}",
+            summary=_frame(headline(summary_frame(page.summary for page in pages)), upright=True),
+            note=NOTE,
+            runs=[_run(page, prefix=f"r{i}", room=room) for i, page in enumerate(pages)],
+        )
+    )
+    return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def _ours(text: str) -> Markup:
+    """Mark a text as ours: style, script, or a figure whose labels are ours. Nothing from outside comes here."""
+    from markupsafe import Markup
+
+    return Markup(text)  # noqa: S704 - the one place where escaping is left out
+
+
+def _own(name: str) -> str:
+    """Read a file that lies beside this one."""
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def _environment() -> Environment:
+    """Set up the template language: everything is escaped, an unknown name is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, loader=FileSystemLoader(Path(__file__).parent), trim_blocks=True
+    )
+    environment.filters["shorten"] = shorten
+    return environment
+
+
+def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
+    """Prepare the section of one run."""
+    return {
+        "name": page.summary["run"],
+        "verdict": verdict(page.summary),
+        "implication": implication(page.estimates),
+        "ruled": _ruled(page.judges),
+        "partial": _partial(*page.complete),
+        "figures": _figures(page.estimates, prefix=prefix),
+        "sections": [_section(section, prefix=prefix) for section in sections(page.group)] if page.group else [],
+        "facts": _facts(page),
+        "entries": make_entries(page.views, largest=round(room * len(page.views))),
+    }
+
+
+def _ruled(judges: tuple[str, str]) -> str:
+    """Warn where rules grouped or graded the answers; empty where none did."""
+    work = [what for what, judge in zip(("grouped", "graded"), judges, strict=True) if judge == "rules"]
+    if not work:
+        return ""
+    return (
+        f"The answers were {' and '.join(work)} by rules, not by a model or a person. "
+        "Look at some classes below before relying on the numbers."
+    )
+
+
+def _partial(complete: int, selected: int) -> str:
+    """Say that a run is unfinished; empty if it is finished."""
+    if complete == selected:
+        return ""
+    return f"{complete:,} of {plural(selected, 'question')} complete. The numbers are about these only."
+
+
+def _facts(page: Page) -> list[tuple[str, str]]:
+    """List what went in, what was dropped and why."""
+    asked = page.summary["n"] * page.complete[1]
+    facts = [
+        *page.facts.items(),
+        (
+            "Questions",
+            f"{plural(page.complete[1], 'question')} selected, {page.summary['questions']:,} enter the numbers",
+        ),
+        ("Excluded", ". ".join(filter(None, [excluded_text(page.summary), bounds_text(page.summary)])) or "none"),
+        ("Answers", f"{page.summary['n']} asked of each question, {asked:,} in all"),
+        ("Read", status_list(page.counts, of=("parsed", "fallback", "non_answer")) or "none"),
+        ("Not usable", status_list(page.counts, of=[*STATUS_WORDS][3:]) or "none"),
+        ("Judge", page.summary["judge"]),
+        ("Alarms", _alarms(page.views)),
+    ]
+    return facts + [("Noticed", event) for event in page.events]
+
+
+def _alarms(views: Sequence[View]) -> str:
+    """Say how many questions have an alarm."""
+    count = sum(bool(view.alarms) for view in views)
+    return f"{plural(count, 'question')} to look at: show those with alarms below" if count else "none"
+
+
+def _figures(estimates: pl.DataFrame, *, prefix: str) -> list[dict[str, Any]]:
+    """Draw a reliability diagram of each estimator that has numbers."""
+    drawn = []
+    for name, words in _ESTIMATORS.items():
+        table = reliability(estimates, name)
+        if table is None:
+            continue
+        fig, (ax,) = figures.figure()
+        figures.plot_reliability(table, ax=ax, estimator=name)
+        caption = f"{words}. {plural(int(table['count'].sum()), 'question')}; error bars are 95 % intervals."
+        svg = inline_svg(fig, prefix=f"{prefix}{name}", title=f"Reliability diagram. {caption}")
+        drawn.append({"name": figures.NAMES[name], "caption": caption, "svg": _ours(svg), "table": _bins(table)})
+    return drawn
+
+
+def _section(section: Section, *, prefix: str) -> dict[str, Any]:
+    """Prepare a section: its sentences, figures, and the numbers behind them."""
+    drawn = [
+        {
+            "caption": drawing.caption,
+            "svg": _ours(inline_svg(drawing.figure, prefix=f"{prefix}{drawing.name}", title=drawing.caption)),
+        }
+        for drawing in section.drawings
+    ]
+    table = section.table.select(
+        name for name in section.table.columns if section.table[name].null_count() < section.table.height
+    )
+    return {"title": section.title, "sentences": section.sentences, "figures": drawn, "table": _frame(table)}
+
+
+def _bins(table: pl.DataFrame) -> dict[str, Any]:
+    """Show bins with their range in one column."""
+    import polars as pl
+
+    ranges = [f"{low:.1f} to {high:.1f}" for low, high in table.select("low", "high").iter_rows()]
+    return _frame(table.select(pl.Series("bin", ranges), pl.col("count").alias("questions"), *table.columns[3:]))
+
+
+def _frame(table: pl.DataFrame, *, upright: bool = False) -> dict[str, Any]:
+    """Turn a table into cells that know whether they are numbers; an upright table has a column for each row."""
+    numeric = [table.schema[name].is_numeric() for name in shown(table.columns)]
+    head, rows = cells(table)
+    if upright:
+        columns = zip(head, *rows, strict=True)
+        return {"head": [], "rows": [[_mark(text, number=False) for text in column] for column in columns]}
+    lines = [[_mark(text, number=number) for text, number in zip(line, numeric, strict=True)] for line in (head, *rows)]
+    return {"head": lines[0], "rows": lines[1:]}
+
+
+def _mark(text: str, *, number: bool) -> dict[str, Any]:
+    """Make a cell."""
+    return {"text": text, "number": number}

@@ -1,0 +1,147 @@
+"""What a run shows beyond its reliability: where to abstain, margins, fewer answers, the theory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from semece.show import figures
+from semece.show.figures.figures_by_name import PANELS
+from semece.show.tables.paper_tables import abstention_rows, alignment_rows, margin_rows, sweep_rows
+from semece.stats.diagnostics.pools import FEW
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from semece.show.tables.paper_tables import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A figure of a section.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`semece.show.figures.figures_by_name.PANELS`.
+    figure : Figure
+        What is drawn.
+    caption : str
+        Said below it.
+    """
+
+    name: str
+    figure: Figure
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the page.
+
+    Parameters
+    ----------
+    title : str
+        Its heading.
+    sentences : tuple of str
+        What to know first.
+    drawings : tuple of Drawing
+        What to look at.
+    table : DataFrame
+        The numbers behind it.
+    """
+
+    title: str
+    sentences: tuple[str, ...]
+    drawings: tuple[Drawing, ...]
+    table: pl.DataFrame
+
+
+def sections(group: Group) -> Iterator[Section]:
+    """Give the sections of a run in order; few questions have few sections.
+
+    Parameters
+    ----------
+    group : Group
+        A run's complete questions (:func:`semece.show.tables.paper_tables.group_of`).
+
+    Yields
+    ------
+    Section
+    """
+    yield _abstention(group)
+    if len(group.pool.correct) >= FEW:
+        yield _margin(group)
+        if (n := int(group.pool.n_responses.max())) >= FEWEST:
+            yield _sweep(group, n)
+            yield _theory(group)
+
+
+FEWEST = 8
+"""Fewest responses per question for which smaller numbers of them say something."""
+
+
+def _draw(name: str, group: Group, caption: str) -> Drawing:
+    fig, (ax,) = figures.figure()
+    PANELS[name](ax, group)
+    return Drawing(name, fig, caption)
+
+
+def _abstention(group: Group) -> Section:
+    table = abstention_rows(group)
+    sentences = tuple(map(_threshold, table.filter(score="sem1").to_dicts()))
+    caption = "The share of wrong answers if only the most confident questions are answered."
+    half = int(((group.pool.correct % 1) > 0).sum())
+    if half:
+        sentences += (
+            f"{half:,} answers that are right in part, because answers tie, count as wrong in these promises.",
+        )
+    return Section("When to abstain", sentences, (_draw("risk-coverage", group, caption),), table)
+
+
+def _threshold(row: dict[str, object]) -> str:
+    """Say from which Sem1 on to answer, or why nothing can be promised."""
+    target = f"{100 * float(str(row['target'])):.0f} %"
+    if row["threshold"] is None:
+        return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
+    shares = [f"{100 * float(str(row[name])):.0f} %" for name in ("coverage", "accuracy")]
+    return (
+        f"Answer where Sem1 is at least {row['threshold']:.2f}: at least {target} of the answers are right (95 % sure; "
+        f"here {shares[1]}), and {shares[0]} of the questions are answered."
+    )
+
+
+def _margin(group: Group) -> Section:
+    sentence = (
+        "The margin is the lead of the largest class over the second. Where it is small, Sem1 is too high by chance "
+        "and Sem2 too low; where it is large they agree."
+    )
+    caption = f"Distance of confidence and accuracy; strata with fewer than {FEW} questions are left out."
+    drawings = _draw("margin", group, caption), _draw("regime", group, "Questions and the theory's regimes.")
+    return Section("Along the margin", (sentence,), drawings, margin_rows(group))
+
+
+def _sweep(group: Group, n: int) -> Section:
+    table = sweep_rows(group)
+    first, last = table.row(0, named=True), table.row(-1, named=True)
+    many, few = (f"{row['sem1']:.2f} and Sem2 {row['sem2']:.2f}" for row in (last, first))
+    sentences = [f"With {last['n']} answers per question the mean Sem1 is {many}; with {first['n']} it would be {few}."]
+    if first["questions"] < len(group.pool.correct):
+        sentences.append(f"On the {first['questions']:,} questions with {n} usable answers.")
+    drawings = (
+        _draw("sweep", group, "Expected confidences. What more answers change is what fewer got wrong by chance."),
+        _draw("sweep-ece", group, "Calibration errors of one choice of fewer answers, and of expected confidences."),
+    )
+    return Section("With fewer answers", tuple(sentences), drawings, table)
+
+
+def _theory(group: Group) -> Section:
+    sentence = (
+        "The gap between Sem1 and Sem2 at the regimes' boundaries, as counted and as predicted: with the same n for "
+        "both, with n as in this run, given the pooled answers, and exactly."
+    )
+    drawing = _draw("rate", group, "The gap between Sem1 and Sem2 of low-margin questions; the theory's slope is -0.5.")
+    return Section("Beside the theory", (sentence,), (drawing,), alignment_rows(group))

@@ -1,0 +1,55 @@
+"""Tables of runs, what they mean in one sentence, and how they are written.
+
+A table is a polars DataFrame in which a number ``x`` may have companions ``x_low`` and ``x_high``: the ends of its
+95 % interval. A number that cannot be had is null. The renderers print such a triple as one cell.
+"""
+
+from __future__ import annotations
+
+from semece.runs.renderers import Format, render, to_csv, to_json, to_latex, to_markdown
+from semece.runs.summary_rows import (
+    NOTE,
+    gap_interval,
+    headline,
+    judge_text,
+    reliability,
+    summary_frame,
+    summary_row,
+    summary_table,
+)
+from semece.runs.verdicts import REASONS, bounds_text, excluded_text, implication, plural, verdict
+from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
+from semece.show.tables.paper_tables import TABLES, paper_table
+from semece.show.tables.theory_tables import constants_table, regime_table
+from semece.stats.theory import REGIMES
+
+__all__ = [
+    "NOTE",
+    "REASONS",
+    "REGIMES",
+    "TABLES",
+    "Format",
+    "bounds_text",
+    "constants_table",
+    "excluded_text",
+    "gap_interval",
+    "grading_table",
+    "headline",
+    "implication",
+    "judge_text",
+    "pairs_table",
+    "paper_table",
+    "partition_table",
+    "plural",
+    "regime_table",
+    "reliability",
+    "render",
+    "summary_frame",
+    "summary_row",
+    "summary_table",
+    "to_csv",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "verdict",
+]

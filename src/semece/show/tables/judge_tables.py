@@ -1,0 +1,180 @@
+"""How good a judge is on labelled answers: a row per group of graded answers, one for its classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from semece.stats.uncertainty.intervals import Interval
+
+ALL = "all"
+"""The group of all answers."""
+
+GRADING: tuple[str, ...] = ("agreement", "kappa", "precision", "recall", "false_correct")
+"""Numbers of a group of graded answers."""
+
+PARTITION: tuple[str, ...] = ("false_merges", "false_splits", "rand", "adjusted_rand", "modal_jaccard", "same_mode")
+"""Numbers of a judge's classes."""
+
+
+def grading_table(rows: pl.DataFrame, *, judge: str, order: Sequence[str] = ()) -> pl.DataFrame:
+    """Tabulate how good a judge's verdicts are, for all answers and for each group of them.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        One row per answer: ``group``, ``question_id``, ``people`` (whether they call it correct), ``verdict`` (null:
+        none was given).
+    judge : str
+        What to call it.
+    order : sequence of str
+        Groups in the order of the rows; others follow as they come.
+
+    Returns
+    -------
+    DataFrame
+        ``judge``, ``group``, ``answers``, ``questions``; ``agreement``, ``kappa``, ``precision``, ``recall``,
+        ``false_correct`` (:class:`.GradingQuality`), each with ``_low`` and ``_high``; the
+        confusion ``both``, ``judge_only``, ``people_only``, ``neither``; ``not_attempted`` verdicts (they count as not
+        correct), and answers that are ``ungraded`` (they enter nothing). A number that cannot be had is null.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> rows = pl.DataFrame({"group": ["short"] * 4, "question_id": ["a", "a", "b", "b"],
+    ...     "people": [True, True, False, False], "verdict": ["correct", "incorrect", "incorrect", "not_attempted"]})
+    >>> grading_table(rows, judge="rules").select("group", "agreement", "precision", "recall").rows()
+    [('all', 0.75, 1.0, 0.5), ('short', 0.75, 1.0, 0.5)]
+    """
+    import polars as pl
+
+    groups = list(dict.fromkeys([*(name for name in order if (rows["group"] == name).any()), *rows["group"]]))
+    parts = {ALL: rows} | {name: rows.filter(pl.col("group") == name) for name in groups}
+    found = [{"judge": judge, "group": name} | _graded(part) for name, part in parts.items()]
+    numbers = dict.fromkeys((f"{name}{end}" for name in GRADING for end in ("", "_low", "_high")), pl.Float64)
+    counts = ("both", "judge_only", "people_only", "neither", "not_attempted", "ungraded")
+    schema: dict[str, Any] = {"judge": pl.String, "group": pl.String, "answers": pl.Int64, "questions": pl.Int64}
+    return pl.DataFrame(found, schema=schema | numbers | dict.fromkeys(counts, pl.Int64))
+
+
+def _graded(rows: pl.DataFrame) -> dict[str, Any]:
+    """Measure one group."""
+    from semece.stats.diagnostics.judge_quality import grading_quality
+
+    graded = rows.drop_nulls("verdict")
+    found: dict[str, Any] = {"answers": graded.height, "questions": graded["question_id"].n_unique()}
+    found |= {
+        "ungraded": rows.height - graded.height,
+        "not_attempted": int((graded["verdict"] == "not_attempted").sum()),
+    }
+    if not graded.height:
+        return found
+    people, said = graded["people"].to_numpy(), (graded["verdict"] == "correct").to_numpy()
+    quality = grading_quality(people, said, ids=graded["question_id"].to_numpy().astype(str))
+    for name in GRADING:
+        found |= triple(name, getattr(quality, name))
+    return found | quality.confusion._asdict()
+
+
+def triple(name: str, interval: Interval) -> dict[str, float | None]:
+    """Spread an interval over its three columns; nan is null.
+
+    Examples
+    --------
+    >>> from semece.stats.uncertainty.intervals import Interval
+    >>> triple("rand", Interval(0.5, float("nan"), 1.0))
+    {'rand': 0.5, 'rand_low': None, 'rand_high': 1.0}
+    """
+    names = (name, f"{name}_low", f"{name}_high")
+    return {key: None if value != value else value for key, value in zip(names, interval, strict=True)}  # noqa: PLR0124 - nan
+
+
+def partition_table(
+    people: Sequence[Sequence[int]], judged: Sequence[Sequence[int] | None], *, judge: str
+) -> pl.DataFrame:
+    """Tabulate how good a judge's classes are.
+
+    Parameters
+    ----------
+    people : sequence of label sequences
+        People's classes of each question's answers.
+    judged : sequence of (label sequence or None)
+        The judge's classes of the same answers; None where it gave none.
+    judge : str
+        What to call it.
+
+    Returns
+    -------
+    DataFrame
+        One row: ``judge``, ``questions``, ``pairs``; ``false_merges``, ``false_splits``, ``rand``, ``adjusted_rand``,
+        ``modal_jaccard``, ``same_mode`` (:class:`.PartitionQuality`), each with ``_low`` and
+        ``_high``; questions that are ``unpartitioned`` (they enter nothing).
+
+    Examples
+    --------
+    >>> partition_table([[0, 0, 1]], [[0, 1, 2]], judge="exact").select("false_merges", "false_splits").rows()
+    [(0.0, 1.0)]
+    """
+    from semece.stats.diagnostics.judge_quality import partition_quality
+
+    both = [(ours, theirs) for ours, theirs in zip(people, judged, strict=True) if theirs is not None]
+    row: dict[str, Any] = {"judge": judge, "questions": len(both), "pairs": 0, "unpartitioned": len(people) - len(both)}
+    if both:
+        quality = partition_quality([ours for ours, _ in both], [theirs for _, theirs in both])
+        row["pairs"] = quality.pairs
+        for name in PARTITION:
+            row |= triple(name, getattr(quality, name))
+    return _one_row(row, ("judge",), ("questions", "pairs"), PARTITION)
+
+
+def pairs_table(
+    people: Sequence[Sequence[bool]], judged: Sequence[Sequence[int] | None], *, judge: str
+) -> pl.DataFrame:
+    """Tabulate what a judge's classes do with answers that people have graded.
+
+    Parameters
+    ----------
+    people : sequence of sequences of bool
+        Whether people call each of a question's answers correct.
+    judged : sequence of (label sequence or None)
+        The judge's classes of the same answers; None where it gave none.
+    judge : str
+        What to call it.
+
+    Returns
+    -------
+    DataFrame
+        One row: ``judge``, ``questions``, ``opposite_pairs``, ``correct_pairs``; ``opposite_merged``,
+        ``correct_merged`` (:class:`.PairQuality`), each with ``_low`` and ``_high``;
+        ``unpartitioned``.
+
+    Examples
+    --------
+    >>> pairs_table([[True, True, False]], [[0, 0, 0]], judge="lax").select("opposite_merged", "correct_merged").rows()
+    [(1.0, 1.0)]
+    """
+    from semece.stats.diagnostics.judge_quality import pair_quality
+
+    both = [(ours, theirs) for ours, theirs in zip(people, judged, strict=True) if theirs is not None]
+    row: dict[str, Any] = {"judge": judge, "questions": len(both), "unpartitioned": len(people) - len(both)}
+    row |= {"opposite_pairs": 0, "correct_pairs": 0}
+    names = ("opposite_merged", "correct_merged")
+    if both:
+        quality = pair_quality([ours for ours, _ in both], [theirs for _, theirs in both])
+        row |= {"opposite_pairs": quality.opposite_pairs, "correct_pairs": quality.correct_pairs}
+        for name in names:
+            row |= triple(name, getattr(quality, name))
+    return _one_row(row, ("judge",), ("questions", "opposite_pairs", "correct_pairs"), names)
+
+
+def _one_row(row: dict[str, Any], texts: Sequence[str], counts: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
+    """Make a table of one row: texts, counts, numbers with their intervals, and what has no classes."""
+    import polars as pl
+
+    schema: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(counts, pl.Int64)
+    schema |= dict.fromkeys((f"{name}{end}" for name in numbers for end in ("", "_low", "_high")), pl.Float64)
+    return pl.DataFrame([row], schema=schema | {"unpartitioned": pl.Int64})

@@ -1,0 +1,140 @@
+"""From which confidence on to answer, so that most answers are right."""
+
+from __future__ import annotations
+
+from math import ceil, log
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from semece.stats.rows import check_count, check_level, check_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class Abstention(NamedTuple):
+    """Where to abstain; without numbers if no threshold does.
+
+    Parameters
+    ----------
+    threshold : float or None
+        Answer where the confidence is at least this, in [0, 1].
+    answered : int
+        How many questions that are.
+    coverage : float or None
+        Their share, in (0, 1].
+    accuracy : float or None
+        Share of right answers among them.
+    accuracy_low : float or None
+        Lower confidence limit of it, one-sided; at least the target.
+    reason : str or None
+        Why there is no threshold.
+    """
+
+    threshold: float | None
+    answered: int
+    coverage: float | None
+    accuracy: float | None
+    accuracy_low: float | None
+    reason: str | None
+
+
+def fewest_answers(target: float, delta: float = 0.05) -> int:
+    """Least number of answers, all right, that shows an accuracy of at least `target` with confidence 1 - `delta`.
+
+    Examples
+    --------
+    >>> [fewest_answers(target) for target in (0.8, 0.9, 0.95)]
+    [14, 29, 59]
+    """
+    return max(1, ceil(log(check_level(delta, name="delta")) / log(check_level(target, name="target")) - 1e-9))
+
+
+def abstention_threshold(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    target: float,
+    delta: float = 0.05,
+    steps: int = 20,
+    min_answers: int | None = None,
+) -> Abstention:
+    r"""Find the smallest threshold above which answers are right often enough, with a guarantee.
+
+    The thresholds 1, 1 - 1/steps, ..., 0 are tried from the highest one that leaves enough answers on down, until one
+    fails. A threshold holds if the Clopper-Pearson lower limit of the accuracy of the answers it leaves is at least the
+    target. They are tried in an order fixed in advance, by the confidences alone; so the accuracy at the threshold that
+    is returned is below the target with probability at most `delta`: fixed-sequence testing needs no correction.
+
+    Parameters
+    ----------
+    confidence : array_like, shape (N,)
+        In [0, 1]; N >= 1.
+    correct : array_like, shape (N,)
+        0 or 1.
+    target : float
+        Accuracy wanted among the answers, in (0, 1).
+    delta : float
+        Probability of a threshold that is too low, in (0, 1).
+    steps : int
+        Of the grid, >= 1.
+    min_answers : int, optional
+        Fewest answers at the first threshold tried; by default :func:`fewest_answers`, of which all must be right.
+        Twice as many forgive a wrong one at the top, and find nothing where only the top is good enough. Choose it
+        before you look at the correctness.
+
+    Returns
+    -------
+    Abstention
+
+    Raises
+    ------
+    ValueError
+        For values outside the ranges, and correctness that is not 0 or 1.
+
+    Notes
+    -----
+    The guarantee is for questions like these, drawn independently: one row per question. Confidences within 1e-9 of a
+    threshold count as at it. Source: Clopper & Pearson (1934); fixed-sequence testing as in Angelopoulos et al. (2021),
+    Learn then Test.
+
+    Examples
+    --------
+    >>> found = abstention_threshold([0.95] * 60 + [0.3] * 40, [1] * 60 + [0] * 40, target=0.9)
+    >>> found.threshold, found.answered, found.coverage, found.accuracy
+    (0.35, 60, 0.6, 1.0)
+    """
+    rows = check_rows(confidence, correct, binary=True)
+    needed = fewest_answers(target, delta)
+    least = max(needed, check_count("min_answers", needed if min_answers is None else min_answers))
+    grid = np.arange(check_count("steps", steps), -1, -1) / steps
+    answered = (rows.confidence[:, None] >= grid - 1e-9).sum(axis=0)
+    right = (rows.correct[:, None] * (rows.confidence[:, None] >= grid - 1e-9)).sum(axis=0)
+    low = lower_limit(right, answered, delta)
+    enough = answered >= least
+    if not enough.any():
+        reason = f"fewer than {least} answers cannot show an accuracy of {target:g}; got {len(rows.correct)}"
+        return Abstention(None, 0, None, None, None, reason)
+    first = int(enough.argmax())
+    failed = np.flatnonzero(low[first:] < target)
+    last = first + (int(failed[0]) if len(failed) else len(grid) - first) - 1
+    if last < first:
+        reason = f"of the {answered[first]} most confident answers, {right[first]:.0f} are right: too few"
+        return Abstention(None, 0, None, None, None, reason)
+    n = int(answered[last])
+    return Abstention(float(grid[last]), n, n / len(rows.correct), float(right[last] / n), float(low[last]), None)
+
+
+def lower_limit(right: NDArray[np.float64], answered: NDArray[np.int64], delta: float) -> NDArray[np.float64]:
+    """One-sided Clopper-Pearson lower limits of a share; 0 where none is right.
+
+    Examples
+    --------
+    >>> lower_limit(np.array([29.0, 0.0]), np.array([29, 5]), 0.05).round(4).tolist()
+    [0.9019, 0.0]
+    """
+    from scipy.special import betaincinv
+
+    none = right <= 0
+    return np.where(none, 0.0, betaincinv(np.where(none, 1.0, right), answered - right + 1, delta))

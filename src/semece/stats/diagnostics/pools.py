@@ -1,0 +1,136 @@
+"""The pooled responses of a run's questions: what every diagnostic starts from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from semece.stats.counts import Counts
+from semece.stats.estimators import estimate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    Floats = NDArray[np.float64]
+
+FEW = 30
+"""Fewest questions for which a mean over questions is given."""
+
+
+class Pool(NamedTuple):
+    """Questions that enter, with what was read off their pooled responses; arrays have shape (Q,).
+
+    Parameters
+    ----------
+    counts : Counts
+        Class counts.
+    question : ndarray of int
+        Position of each question in what :func:`pool` was given.
+    n_responses, n_classes : ndarray of int
+        M >= 2 and K of each question.
+    margin, top_two_mass : ndarray
+        Delta and p, in [0, 1].
+    sem1, sem2, correct : ndarray
+        Confidences and correctness (pooled pairing), in [0, 1].
+    verbalized : ndarray
+        Mean stated confidence, in [0, 1]; nan where there is none.
+    excluded : dict of str to int
+        How many questions do not enter, by reason: ``'too_few'`` responses, or ``'ungraded'``.
+    """
+
+    counts: Counts
+    question: NDArray[np.int64]
+    n_responses: NDArray[np.int64]
+    n_classes: NDArray[np.int64]
+    margin: Floats
+    top_two_mass: Floats
+    sem1: Floats
+    sem2: Floats
+    correct: Floats
+    verbalized: Floats
+    excluded: dict[str, int]
+
+    def take(self, questions: ArrayLike) -> Pool:
+        """Select some of the questions, by number or by a mask of shape (Q,); ``excluded`` stays.
+
+        Examples
+        --------
+        >>> some = pool([[0, 0, 1], [0, 1]], [1, 0])
+        >>> some.take(some.n_responses >= 3).question.tolist()
+        [0]
+        """
+        chosen = np.arange(len(self.question))[np.asarray(questions)]
+        arrays = {name: values[chosen] for name, values in self._asdict().items() if isinstance(values, np.ndarray)}
+        return self._replace(counts=self.counts.take(chosen)[0], **arrays)
+
+    def confidences(self) -> Iterator[tuple[str, Floats]]:
+        """Give each confidence that some question has, by name."""
+        for name, values in (("sem1", self.sem1), ("sem2", self.sem2), ("verbalized", self.verbalized)):
+            if not np.isnan(values).all():
+                yield name, values
+
+
+def pool(
+    labels: Sequence[ArrayLike] | None = None,
+    correct: Sequence[Any] | Floats | None = None,
+    verbalized: Sequence[Any] | None = None,
+    *,
+    counts: Counts | None = None,
+) -> Pool:
+    """Read off the pooled responses of many questions what the diagnostics need.
+
+    Parameters
+    ----------
+    labels : sequence of Q label sequences
+        Classes of each question's responses; the lengths may differ.
+    correct : sequence of length Q
+        Per question the correctness of its deployed answer in [0, 1] (None: not graded), or one value per class.
+    verbalized : sequence of length Q, optional
+        Per question its stated confidences, or their mean.
+    counts : Counts, optional
+        Class counts instead of labels.
+
+    Returns
+    -------
+    Pool
+        The questions with at least two responses and a grade; the others are counted in ``excluded``.
+
+    Raises
+    ------
+    ValueError
+        If no question enters, and as :func:`semece.estimate`.
+
+    Examples
+    --------
+    >>> some = pool([[0, 0, 1], [0], [0, 1]], [1, 1, None])
+    >>> some.question.tolist(), some.excluded
+    ([0], {'too_few': 1, 'ungraded': 1})
+    """
+    table = estimate(labels, correct, verbalized, counts=counts)
+    status = table["status"].to_numpy()
+    kept = np.flatnonzero(status == "complete")
+    excluded = {reason: int((status == reason).sum()) for reason in ("too_few", "ungraded")}
+    if len(kept) == 0:
+        reasons = ", ".join(f"{number} {reason}" for reason, number in excluded.items())
+        raise ValueError(f"at least one question must have two responses and a grade; got {reasons}")
+    every = counts if counts is not None else Counts.from_labels(() if labels is None else labels)
+
+    def column(name: str) -> Floats:
+        return np.asarray(table[name].cast(float).fill_null(float("nan")).to_numpy()[kept])
+
+    return Pool(
+        counts=every.take(kept)[0],
+        question=kept,
+        n_responses=table["n_responses"].to_numpy()[kept],
+        n_classes=table["n_classes"].to_numpy()[kept],
+        margin=column("margin"),
+        top_two_mass=column("top_two_mass"),
+        sem1=column("sem1"),
+        sem2=column("sem2"),
+        correct=column("correct"),
+        verbalized=column("verbalized"),
+        excluded=excluded,
+    )

@@ -1,0 +1,385 @@
+"""What smaller budgets would have given: n-sweep, spread, and the rate at which the estimator gap falls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from semece.stats.calibration.binned_errors import ece
+from semece.stats.diagnostics.frames import frame
+from semece.stats.diagnostics.pools import FEW
+from semece.stats.diagnostics.resampling import resampled_sums
+from semece.stats.estimators.budget_curves import budget_curve, sem1_distribution
+from semece.stats.rows import check_count, check_level
+from semece.stats.theory.expectations import expected_sem1, expected_sem2
+from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+    from numpy.typing import ArrayLike, NDArray
+
+    from semece.stats.diagnostics.pools import Pool
+
+    Floats = NDArray[np.float64]
+
+BUDGETS: tuple[int, ...] = (10, 20, 30, 40, 50)
+"""The paper's budgets."""
+
+NO_GAP = 1e-12
+"""A gap up to this is a rounding error, and has no logarithm."""
+
+FEWEST_BUDGETS = 3
+"""Fewest budgets through which a slope is drawn."""
+
+
+def sweep(pool: Pool, *, budgets: Sequence[int] = BUDGETS, n_bins: int = 10) -> pl.DataFrame:
+    """Tabulate expected confidences and their calibration at smaller numbers of responses, without resampling.
+
+    Parameters
+    ----------
+    pool : Pool
+        From :func:`semece.stats.diagnostics.pool`. Correctness stays that of the whole pool.
+    budgets : sequence of int
+        Numbers of responses n >= 2.
+    n_bins : int
+        Bins of the ECEs.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per budget: ``n``, ``questions``, ``sem1``, ``sem2`` (mean expected confidences), ``gap`` (their
+        difference), ``accuracy``, ``ece_of_expected_sem1``, ``ece_of_expected_sem2``, ``ece_of_one_subsample_sem1``,
+        ``reason``. Null where a question has fewer than n responses: budgets are compared on the same questions.
+
+    Raises
+    ------
+    ValueError
+        For no budget, or one below 2.
+
+    Notes
+    -----
+    An ECE of expected confidences is not the expected ECE of a study with that budget: averaging over subsamples
+    before binning hides miscalibration. ``ece_of_one_subsample_sem1`` puts every possible subsample of every question
+    into the bins with its probability; it is the ECE that a study with n responses has on very many such questions.
+
+    Examples
+    --------
+    >>> from semece.stats.diagnostics import pool
+    >>> table = sweep(pool([[0, 0, 1, 1]] * 5, [1, 0, 1, 0, 1]), budgets=[2, 4, 6])
+    >>> table["sem1"].round(6).to_list(), table["reason"].to_list()
+    ([0.666667, 0.5, None], [None, None, '5 questions have fewer responses'])
+    """
+    sizes = checked_budgets(budgets)
+    curve = budget_curve(counts=pool.counts, budgets=sizes)
+
+    def row(b: int, n: int) -> dict[str, Any]:
+        short = int((pool.n_responses < n).sum())
+        found = {"n": n, "questions": len(pool.correct), "accuracy": pool.correct.mean()}
+        if short:
+            return found | {"reason": fewer(short)}
+        first, second = curve.sem1[b], curve.sem2[b]
+        found |= {"sem1": first.mean(), "sem2": second.mean(), "gap": (first - second).mean()}
+        found |= {"ece_of_expected_sem1": ece(np.minimum(first, 1.0), pool.correct, n_bins=n_bins)}
+        found |= {"ece_of_expected_sem2": ece(second, pool.correct, n_bins=n_bins)}
+        return found | {"ece_of_one_subsample_sem1": one_subsample_ece(pool, n, n_bins=n_bins)}
+
+    eces = ("ece_of_expected_sem1", "ece_of_expected_sem2", "ece_of_one_subsample_sem1")
+    numbers = dict.fromkeys(("sem1", "sem2", "gap", "accuracy", *eces), float)
+    schema = {"n": int, "questions": int} | numbers | {"reason": str}
+    return frame((row(b, n) for b, n in enumerate(sizes)), schema)
+
+
+def one_subsample_ece(pool: Pool, n: int, *, n_bins: int = 10) -> float:
+    """ECE of Sem1 over all subsamples of n responses of all questions, each with its probability.
+
+    Parameters
+    ----------
+    pool : Pool
+        Every question has at least n responses.
+    n : int
+        Size of the subsamples, >= 1.
+    n_bins : int
+        Bins of the ECE.
+
+    Returns
+    -------
+    float
+        In [0, 1].
+
+    Examples
+    --------
+    >>> from semece.stats.diagnostics import pool
+    >>> round(one_subsample_ece(pool([[0, 0, 1, 1]], [0.5]), 2), 6)
+    0.166667
+    """
+    chance = np.maximum(sem1_distribution(counts=pool.counts, n=n), 0.0)
+    mass = chance.sum(axis=0)
+    there = mass > 0
+    right = np.minimum((chance * pool.correct[:, None]).sum(axis=0)[there] / mass[there], 1.0)
+    return ece(np.flatnonzero(there) / n, right, n_bins=n_bins, weights=mass[there])
+
+
+def budget_spread(pool: Pool, *, budgets: Sequence[int] = BUDGETS) -> pl.DataFrame:
+    r"""How uncertain confidences are at smaller numbers of responses.
+
+    Parameters
+    ----------
+    pool : Pool
+        From :func:`semece.stats.diagnostics.pool`.
+    budgets : sequence of int
+        Numbers of responses n >= 2.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per budget: ``n``, ``questions``, ``low_margin`` (share with a pooled margin below
+        :math:`1/\sqrt n`), ``sem1_within`` (root mean square, over questions, of the standard deviation of Sem1 from
+        one subsample of the pool to the next; 0 at n = M), ``sem1_between``, ``sem2_between`` (standard deviation of
+        the expected confidences over questions), ``reason``. Null where a question has fewer than n responses.
+
+    Raises
+    ------
+    ValueError
+        For no budget, or one below 2.
+
+    Examples
+    --------
+    >>> from semece.stats.diagnostics import pool
+    >>> budget_spread(pool([[0, 0, 1, 1]] * 5, [1] * 5), budgets=[2, 4])["sem1_within"].round(6).to_list()
+    [0.235702, 0.0]
+    """
+    sizes = checked_budgets(budgets)
+    curve = budget_curve(counts=pool.counts, budgets=sizes)
+
+    def row(b: int, n: int) -> dict[str, Any]:
+        short = int((pool.n_responses < n).sum())
+        found = {"n": n, "questions": len(pool.correct), "low_margin": is_low_margin(pool.margin, n).mean()}
+        if short:
+            return found | {"reason": fewer(short)}
+        chance, value = sem1_distribution(counts=pool.counts, n=n), np.arange(n + 1) / n
+        variance = chance @ value**2 - (chance @ value) ** 2
+        found |= {"sem1_within": np.sqrt(np.maximum(variance, 0.0).mean())}
+        return found | {"sem1_between": curve.sem1[b].std(), "sem2_between": curve.sem2[b].std()}
+
+    numbers = dict.fromkeys(("low_margin", "sem1_within", "sem1_between", "sem2_between"), float)
+    schema = {"n": int, "questions": int} | numbers | {"reason": str}
+    return frame((row(b, n) for b, n in enumerate(sizes)), schema)
+
+
+class Curves(NamedTuple):
+    """Estimator gaps of each question at each budget, and which questions have a low margin there; shape (B, Q)."""
+
+    gap: Floats
+    expected: Floats | None
+    low: NDArray[np.bool_]
+
+
+def rate(
+    pool: Pool,
+    *,
+    budgets: Sequence[int] = BUDGETS,
+    margin: ArrayLike | None = None,
+    pmf: ArrayLike | None = None,
+    min_questions: int = FEW,
+) -> pl.DataFrame:
+    r"""Estimator gap of the low-margin questions at smaller numbers of responses.
+
+    Parameters
+    ----------
+    pool : Pool
+        From :func:`semece.stats.diagnostics.pool`.
+    budgets : sequence of int
+        Numbers of responses n >= 2. At each n a question has a low margin if it is below :math:`1/\sqrt n`.
+    margin : array_like, shape (Q,), optional
+        True margins where they are known (a simulation); by default those of the pooled responses.
+    pmf : array_like, shape (Q, K), optional
+        True class probabilities where they are known.
+    min_questions : int
+        Fewest low-margin questions for which a gap is given, >= 1.
+
+    Returns
+    -------
+    polars.DataFrame
+        One row per budget: ``n``, ``threshold``, ``questions`` (low-margin), ``gap`` (mean expected Sem1 - Sem2 of a
+        subsample), ``ece_gap`` (difference of the ECEs of those expected confidences), ``expected`` (exact expectation
+        for ``pmf``), ``reason``.
+
+    Raises
+    ------
+    ValueError
+        For no budget, one below 2, and margins or probabilities that are not one per question.
+
+    Notes
+    -----
+    Empirical margins choose questions whose sample happened to nearly tie, and these have a larger gap near n = M: the
+    slope is then flatter than at true margins.
+
+    Examples
+    --------
+    >>> from semece.stats.diagnostics import pool
+    >>> table = rate(pool([[0, 0, 1, 1]] * 40, [1, 0] * 20), budgets=[2, 4])
+    >>> table.select("questions", "gap", "reason").rows()
+    [(40, 0.333333..., None), (40, 0.166666..., None)]
+    """
+    sizes, least = checked_budgets(budgets), check_count("min_questions", min_questions)
+    curves, confidences = _curves(pool, sizes, margin, pmf)
+
+    def row(b: int, n: int) -> dict[str, Any]:
+        low = curves.low[b]
+        found = {"n": n, "threshold": 1 / np.sqrt(n), "questions": low.sum()}
+        reason = _missing(pool, n, int(low.sum()), least)
+        if reason:
+            return found | {"reason": reason}
+        eces = [ece(np.minimum(c[b][low], 1.0), pool.correct[low]) for c in confidences]
+        found |= {"gap": curves.gap[b][low].mean(), "ece_gap": eces[0] - eces[1]}
+        return found if curves.expected is None else found | {"expected": curves.expected[b][low].mean()}
+
+    schema = {"n": int, "threshold": float, "questions": int, "gap": float, "ece_gap": float, "expected": float}
+    return frame((row(b, n) for b, n in enumerate(sizes)), schema | {"reason": str})
+
+
+def rate_slope(
+    pool: Pool,
+    *,
+    budgets: Sequence[int] = BUDGETS,
+    margin: ArrayLike | None = None,
+    pmf: ArrayLike | None = None,
+    min_questions: int = FEW,
+    resampling: Resampling = DEFAULT,
+) -> pl.DataFrame:
+    r"""Log-log slope of the low-margin estimator gap against n, with a bootstrap interval over questions.
+
+    Parameters
+    ----------
+    pool, budgets, margin, pmf, min_questions
+        As in :func:`rate`.
+    resampling : Resampling
+        Replicates, level and seed.
+
+    Returns
+    -------
+    polars.DataFrame
+        Two rows, ``quantity`` ``'gap'`` and ``'expected'`` (exact expectations of ``pmf``, same questions, same
+        thresholds): ``slope``, ``low``, ``high`` (of the gap), ``budgets`` (how many are used), ``reason``.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`rate`, and for a bad resampling.
+
+    Notes
+    -----
+    The asymptotic rate is -0.5. A slope of the exact expectations between -0.48 and -0.66 is usual at n <= 50: fewer
+    and fewer questions are below a falling threshold.
+
+    Examples
+    --------
+    >>> from semece.stats.diagnostics import pool
+    >>> table = rate_slope(pool([[0, 0, 1, 1] * 3] * 40, [1, 0] * 20), budgets=[4, 8, 12])
+    >>> table.select("quantity", "budgets", "reason").rows()
+    [('gap', 3, None), ('expected', 0, 'the population is not known')]
+    """
+    sizes, least = checked_budgets(budgets), check_count("min_questions", min_questions)
+    curves, _ = _curves(pool, sizes, margin, pmf)
+    used = [b for b, n in enumerate(sizes) if not _missing(pool, n, int(curves.low[b].sum()), least)]
+    log_n = np.log(np.asarray(sizes, dtype=np.float64)[used])
+    rows: list[dict[str, Any]] = [{"quantity": "gap"}, {"quantity": "expected"}]
+    if len(used) < FEWEST_BUDGETS:
+        reason = f"fewer than {FEWEST_BUDGETS} budgets with {least} low-margin questions"
+        rows = [row | {"budgets": len(used), "reason": reason} for row in rows]
+    else:
+        rows[0] |= {"budgets": len(used)} | _slope(curves.gap[used], curves.low[used], log_n, resampling)
+        if curves.expected is not None:
+            means = _means(curves.expected[used] * curves.low[used], curves.low[used])
+            rows[1] |= {"budgets": len(used)} | _line(log_n, means)
+    if curves.expected is None:
+        rows[1] |= {"budgets": 0, "reason": "the population is not known"}
+    schema = {"quantity": str, "slope": float, "low": float, "high": float, "budgets": int, "reason": str}
+    return frame(rows, schema)
+
+
+def checked_budgets(budgets: Sequence[int]) -> list[int]:
+    """Check numbers of responses: at least one, each at least 2.
+
+    Examples
+    --------
+    >>> checked_budgets((10, 20))
+    [10, 20]
+    """
+    if len(budgets) == 0:
+        raise ValueError("budgets must not be empty")
+    return [check_count("budgets", n, least=2) for n in budgets]
+
+
+def fewer(count: int) -> str:
+    """Say that questions have fewer responses than a budget."""
+    return f"{count} question{'s have' if count > 1 else ' has'} fewer responses"
+
+
+def _missing(pool: Pool, n: int, n_low: int, least: int) -> str | None:
+    """Say why there is no gap at a budget."""
+    short = int((pool.n_responses < n).sum())
+    if short:
+        return fewer(short)
+    return f"fewer than {least} low-margin questions" if n_low < least else None
+
+
+def _curves(
+    pool: Pool, sizes: list[int], margin: ArrayLike | None, pmf: ArrayLike | None
+) -> tuple[Curves, tuple[Floats, Floats]]:
+    """Gaps by budget and question; and the expected confidences behind them."""
+    n_questions = len(pool.correct)
+    delta = pool.margin if margin is None else np.asarray(margin, dtype=np.float64)
+    for name, values in (("margin", margin), ("pmf", pmf)):
+        if values is not None and len(np.asarray(values)) != n_questions:
+            raise ValueError(f"{name} must have one entry per question ({n_questions}); got {len(np.asarray(values))}")
+    low = np.array([is_low_margin(delta, n) for n in sizes])
+    curve = budget_curve(counts=pool.counts, budgets=sizes)
+    expected = None
+    if pmf is not None:
+        expected = np.array([_expected(np.asarray(pmf), low[b], n) for b, n in enumerate(sizes)])
+    return Curves(curve.sem1 - curve.sem2, expected, low), (curve.sem1, curve.sem2)
+
+
+def _expected(pmf: NDArray[Any], low: NDArray[np.bool_], n: int) -> Floats:
+    """Exact expected gap of the low-margin questions, 0 elsewhere."""
+    out = np.zeros(len(pmf))
+    if low.any():
+        out[low] = expected_sem1(pmf[low], n) - expected_sem2(pmf[low], n // 2)
+    return out
+
+
+def _means(values: Floats, low: NDArray[np.bool_]) -> Floats:
+    """Mean over the low-margin questions at each budget."""
+    return np.asarray(values.sum(axis=1) / low.sum(axis=1))
+
+
+def _line(log_n: Floats, gaps: Floats) -> dict[str, Any]:
+    """Slope of log gap against log n."""
+    if (gaps <= NO_GAP).any():
+        return {"reason": "no gap at some budget"}
+    return {"slope": float(slopes(log_n, np.log(gaps)))}
+
+
+def slopes(x: Floats, y: Floats) -> Floats:
+    """Least-squares slopes of the rows of y against x."""
+    centred = x - x.mean()
+    return np.asarray(y @ centred / (centred @ centred))
+
+
+def _slope(gap: Floats, low: NDArray[np.bool_], log_n: Floats, resampling: Resampling) -> dict[str, Any]:
+    """Slope of the mean gap with its percentile interval."""
+    found = _line(log_n, _means(gap * low, low))
+    if "slope" not in found:
+        return found
+    n_budgets = len(gap)
+    features = np.concatenate([gap * low, low.astype(np.float64)]).T
+    sums = resampled_sums(features, resampling)
+    kept = (sums > NO_GAP).all(axis=1)
+    replicates = slopes(log_n, np.log(sums[kept, :n_budgets] / sums[kept, n_budgets:]))
+    level = check_level(resampling.level)
+    low_end, high_end = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2])
+    return found | {"low": low_end, "high": high_end}

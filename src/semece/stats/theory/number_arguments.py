@@ -1,0 +1,128 @@
+"""Checks of arguments that are numbers or arrays of any shape; formulas behind them check nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from semece.stats.rows import as_decimals, check_number
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float = np.inf) -> NDArray[np.float64]:
+    """Check finite numbers in [low, high], a single one or an array.
+
+    Parameters
+    ----------
+    name : str
+        The argument, for the message.
+    values : array_like
+        Any shape.
+    low, high : float
+        The range, ends included.
+
+    Returns
+    -------
+    ndarray of float64
+        In the shape of ``values``; zero-dimensional for a number.
+
+    Raises
+    ------
+    ValueError
+        Names the argument, the range, the value and its index.
+
+    Examples
+    --------
+    >>> check_numbers("margin", [0.1, 0.2], high=1.0)
+    array([0.1, 0.2])
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:  # numpy's word for a ragged nest
+        raise ValueError(f"{name} must be numbers in a regular shape; got a nest of unequal lengths") from None
+    if array.dtype.kind not in "biuf":
+        items = [check_number(name, item, at) for at, item in enumerate(array.ravel().tolist())]
+        array = np.array(items, dtype=np.float64).reshape(array.shape)
+    array = as_decimals(array)
+    bad = ~(np.isfinite(array) & (array >= low) & (array <= high))
+    if bad.any():
+        at = int(np.argmax(bad))
+        rule = f"lie in [{low:g}, {high:g}]" if np.isfinite(high) else f"be finite and at least {low:g}"
+        raise ValueError(f"{name} must {rule}; got {float(array.flat[at])} at index {at}")
+    return array
+
+
+def check_single(name: str, value: float, *, low: float = 0.0, high: float = np.inf) -> float:
+    """Check a finite number in [low, high].
+
+    Examples
+    --------
+    >>> check_single("bias", 0.1)
+    0.1
+    """
+    if np.ndim(check_numbers(name, value, low=low, high=high)) > 0:
+        raise ValueError(f"{name} must be a single number; got shape {np.shape(value)}")
+    return float(value)
+
+
+def together(**arrays: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Broadcast arrays to one shape.
+
+    Raises
+    ------
+    ValueError
+        Names the arguments and their shapes.
+
+    Examples
+    --------
+    >>> together(margin=np.zeros(3), n=np.zeros(2))
+    Traceback (most recent call last):
+    ...
+    ValueError: margin and n must be single numbers or have the same length; got shapes (3,) and (2,)
+    """
+    try:
+        return np.broadcast_arrays(*arrays.values())
+    except ValueError:
+        *names, last = arrays
+        *shapes, shape = (str(array.shape) for array in arrays.values())
+        raise ValueError(
+            f"{', '.join(names)} and {last} must be single numbers or have the same length; "
+            f"got shapes {', '.join(shapes)} and {shape}"
+        ) from None
+
+
+def plain(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Give a number for a zero-dimensional array, and any other array as it is."""
+    result: NDArray[np.float64] = np.asarray(values)[()]
+    return result
+
+
+def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Check a margin and the mass of the two largest classes, which is at least the margin and positive."""
+    delta = check_numbers("margin", margin, high=1.0)
+    mass = check_numbers("top_two_mass", top_two_mass, high=1.0)
+    delta, mass = together(margin=delta, top_two_mass=mass)
+    bad = (mass <= 0) | (delta > mass + 1e-12)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(
+            "top_two_mass must be positive and at least the margin; "
+            f"got {float(mass.flat[at])} with margin {float(delta.flat[at])} at index {at}"
+        )
+    return delta, mass
+
+
+def check_selected(n: NDArray[np.float64], n_select: ArrayLike | None) -> NDArray[np.float64]:
+    """Check the size of the selection block; half of n, rounded down, if none is given."""
+    if n_select is None:
+        return np.maximum(np.floor(n / 2), 1.0)
+    size = check_numbers("n_select", n_select, low=1.0)
+    n, size = together(n=n, n_select=size)
+    bad = size > np.maximum(n - 1, 1)
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise ValueError(f"n_select must be less than n; got {size.flat[at]:g} of {n.flat[at]:g} at index {at}")
+    return size

@@ -1,0 +1,1 @@
+"""How sure the numbers are: intervals, bootstrap, tests, bounds for what was left out."""

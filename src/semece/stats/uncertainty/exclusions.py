@@ -1,0 +1,108 @@
+r"""What the excluded questions could do to a number: bounds over every grading of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from semece.stats.calibration.bins import width_bins
+from semece.stats.rows import check_correct, check_count, check_rows, check_unit
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from semece.stats.calibration.bins import Closed
+
+
+class Bounds(NamedTuple):
+    """The least and the greatest value a number can take."""
+
+    low: float
+    high: float
+
+
+def accuracy_bounds(correct: ArrayLike, n_excluded: int) -> Bounds:
+    """Bound the accuracy over all gradings of excluded questions: all wrong, all right.
+
+    Parameters
+    ----------
+    correct : array_like, shape (N,)
+        Correctness of the graded questions, in [0, 1]; N >= 1.
+    n_excluded : int
+        How many questions are excluded, >= 0.
+
+    Returns
+    -------
+    Bounds
+        In [0, 1]; both the accuracy if nothing is excluded.
+
+    Raises
+    ------
+    ValueError
+        For values outside [0, 1] or a negative number.
+
+    Examples
+    --------
+    >>> accuracy_bounds([1, 1, 0], 1)
+    Bounds(low=0.5, high=0.75)
+    """
+    values = check_correct(correct)
+    n_excluded = check_count("n_excluded", n_excluded, least=0)
+    n = len(values) + n_excluded
+    return Bounds(float(values.sum() / n), float((values.sum() + n_excluded) / n))
+
+
+def ece_bounds(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    excluded_confidence: ArrayLike,
+    *,
+    n_bins: int = 10,
+    closed: Closed = "left",
+) -> Bounds:
+    r"""Bound the ECE over all gradings of excluded questions that have a confidence.
+
+    In each bin the summed residual lies between :math:`s_l` (all excluded wrong) and :math:`S_l` (all right):
+
+    .. math::
+       \sum_l \max\{0, s_l, -S_l\} \Big/ N \;\le\; \text{ECE} \;\le\; \sum_l \max\{|s_l|, |S_l|\} \Big/ N
+
+    Grading all excluded questions right, or all wrong, does not bound the ECE.
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        Graded questions, in [0, 1]; N >= 1.
+    excluded_confidence : array_like, shape (E,)
+        Confidences of the excluded questions, in [0, 1]; may be empty. Those without a confidence are not part of any
+        ECE: count them.
+    n_bins, closed
+        As in :func:`semece.ece`.
+
+    Returns
+    -------
+    Bounds
+        In [0, 1]; both the ECE if nothing is excluded. The lower one is reached where partial credit is possible.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`semece.ece`.
+
+    Examples
+    --------
+    >>> ece_bounds([0.5] * 80, [1] * 40 + [0] * 40, [0.5] * 20)
+    Bounds(low=0.0, high=0.1)
+    """
+    rows = check_rows(confidence, correct)
+    excluded = np.zeros(0)
+    if np.shape(excluded_confidence) != (0,):
+        excluded = check_unit("excluded_confidence", excluded_confidence)
+    graded = width_bins(rows.confidence, n_bins, closed).total(rows.correct - rows.confidence)
+    bins = width_bins(excluded, n_bins, closed)
+    least = graded - bins.total(excluded)
+    most = least + bins.total(np.ones(len(excluded)))
+    n = len(rows.correct) + len(excluded)
+    low = np.maximum(np.maximum(least, -most), 0.0).sum() / n
+    return Bounds(float(low), float(np.maximum(np.abs(least), np.abs(most)).sum() / n))

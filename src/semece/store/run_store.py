@@ -1,0 +1,378 @@
+"""The run file: one model x one dataset x one way of asking, in one SQLite file.
+
+What is paid for is stored raw, one row per reply; what is derived is recomputed. ``Store(":memory:")`` has the same
+behaviour without a file. One writer (guarded by a lock beside the file), any number of readers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import sqlite3
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from semece.canonical_json import canonical, digest, encodable
+from semece.errors import StoreError
+from semece.records import Question
+from semece.store.schema import FINAL, FORMAT_VERSION, connect, explain, explained, format_of, journal_mode
+from semece.store.texts import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+__all__ = ["DELIVERED", "FINAL", "FORMAT_VERSION", "TRANSIENT", "Store", "StoredReply"]
+
+TRANSIENT = frozenset({"rate_limited", "timeout", "connection", "server", "broken_body", "unparseable"})
+DELIVERED = frozenset({"ok"}) | FINAL
+
+MOST_QUEUED = 500
+"""Requests in memory before they are committed without their replies."""
+
+_log = logging.getLogger("semece")
+_NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
+_MAYBE_PAID = "raw LIKE '%\"maybe_paid\":true%'"
+_COLUMNS = (
+    "key, stage, question_id, position, judge, request, text, raw, finish_reason, status, call, "
+    "input_tokens, output_tokens, cost, latency, provider_id, time"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReply:
+    """One row of ``replies``: what came back for one slot, delivered or not.
+
+    Parameters
+    ----------
+    key : bytes
+        SHA-256 of what was asked and for which slot; unique among delivered rows.
+    stage : {'respond', 'partition', 'grade'}
+        The stage.
+    question_id, index : str, int
+        The slot.
+    status : str
+        ``ok``, a final status (:data:`FINAL`) or a transient one (:data:`TRANSIENT`).
+    text, raw : str
+        The text, and the choice as the provider sent it.
+    request : bytes or None
+        Key of ``requests``.
+    call : str or None
+        The call it came with; usage and cost stand on the first row of a call.
+    """
+
+    key: bytes
+    stage: str
+    question_id: str
+    index: int
+    status: str
+    text: str = ""
+    raw: str = ""
+    judge: str | None = None
+    request: bytes | None = None
+    finish_reason: str | None = None
+    call: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cost: float | None = None
+    latency: float | None = None
+    provider_id: str | None = None
+    time: float = 0.0
+
+    @property
+    def delivered(self) -> bool:
+        """Whether something came back that was paid for."""
+        return self.status in DELIVERED
+
+
+class Store:
+    """A run file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file, or ``':memory:'``.
+    write : bool
+        Open for writing: takes the lock, creates the file if it is absent.
+
+    Raises
+    ------
+    StoreError
+        The file is missing, foreign, newer, truncated, read-only or being written by another process.
+
+    Examples
+    --------
+    >>> with Store(":memory:", write=True) as store:
+    ...     store.set_meta("seed", 0)
+    ...     store.meta("seed")
+    0
+    """
+
+    def __init__(self, path: str | Path, *, write: bool = False) -> None:
+        self.path = str(path)
+        self.write = write
+        self._lock: Any = None
+        self._pending: list[StoredReply] = []
+        self._requests: dict[bytes, Mapping[str, Any]] = {}
+        if write and self.path != ":memory:":
+            self._take_lock()
+        try:
+            self._connection = connect(self.path, write=write)
+        except BaseException:
+            self._release_lock()
+            raise
+        self._texts = Texts(self._connection, whole=format_of(self._connection) < FORMAT_VERSION)
+        if write and self.path != ":memory:":
+            self._say_journal(journal_mode(self._connection))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _take_lock(self) -> None:
+        from filelock import FileLock, Timeout
+
+        self._lock = FileLock(self.path + ".lock")
+        try:
+            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            self._lock = None
+            message = f"{self.path} is being written by another process; wait for it, or choose another file with -o"
+            raise StoreError(message) from None
+        except OSError as error:
+            self._lock = None
+            if Path(self.path).exists() and not os.access(self.path, os.W_OK):
+                raise StoreError(explain(self.path, sqlite3.OperationalError("readonly"))) from None
+            raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from None
+
+    def _release_lock(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    def _say_journal(self, mode: str) -> None:
+        """Say once that the file system allows no write-ahead log."""
+        text = "this disk allows no write-ahead log: commits are slower, and readers wait for them"
+        if mode != "wal" and ("store", text) not in self.events():
+            self.add_event("store", text)
+
+    def close(self) -> None:
+        """Write what is pending, fold the write-ahead log into the file, give back the lock."""
+        try:
+            if self.write:
+                self.flush()
+                if self.path != ":memory:":
+                    with contextlib.suppress(sqlite3.Error):  # a reader may be at work: the log then stays
+                        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                        self._connection.execute("PRAGMA journal_mode=DELETE")
+        finally:
+            self._connection.close()
+            self._release_lock()
+
+    def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        with explained(self.path):
+            return self._connection.execute(sql, parameters).fetchall()
+
+    def meta(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
+        """Read a named value (JSON)."""
+        rows = self._execute("SELECT value FROM meta WHERE name = ?", (name,))
+        return json.loads(rows[0][0]) if rows else default
+
+    def set_meta(self, name: str, value: object) -> None:
+        """Write a named value (JSON)."""
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, canonical(value)))
+
+    def add_questions(self, questions: Iterable[tuple[int, Question]]) -> None:
+        """Add questions with their position in the dataset; those already there stay as they are."""
+        rows = [
+            (q.id, position, q.text, canonical(q.references), canonical(dict(q.metadata))) for position, q in questions
+        ]
+        with self._transaction():
+            self._connection.executemany("INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?)", rows)
+
+    def questions(self, ids: Iterable[str] | None = None) -> Iterator[Question]:
+        """Questions in the dataset's order; only those in `ids` if given."""
+        wanted = None if ids is None else set(ids)
+        for row in self._execute("SELECT id, text, refs, metadata FROM questions ORDER BY position"):
+            if wanted is None or row[0] in wanted:
+                yield Question(row[0], row[1], tuple(json.loads(row[2])), json.loads(row[3]))
+
+    def add_request(self, body: Mapping[str, Any]) -> bytes:
+        """Queue a request, to be stored once; return its hash. :meth:`flush` commits it before its replies."""
+        key = digest(body)
+        self._requests[key] = body
+        if len(self._requests) >= MOST_QUEUED:
+            self.flush()
+        return key
+
+    def request(self, key: bytes) -> dict[str, Any]:
+        """Look up the request under `key`; empty if there is none."""
+        if key in self._requests:
+            return dict(self._requests[key])
+        with explained(self.path):
+            return self._texts.get(key)
+
+    def append(self, rows: Iterable[StoredReply]) -> None:
+        """Queue replies; :meth:`flush` commits them. The first delivered reply of a key stands."""
+        now = time.time()
+        self._pending.extend(row if row.time else replace(row, time=now) for row in rows)
+
+    def flush(self) -> None:
+        """Commit what is queued. On an error nothing of it is written and it stays queued."""
+        if not self._pending and not self._requests:
+            return
+        with self._transaction():
+            for key, body in self._requests.items():
+                self._texts.put(key, body)
+            self._insert_replies()
+        self._requests.clear()
+        self._pending.clear()
+
+    def _insert_replies(self) -> None:
+        """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
+        sql = f"INSERT INTO replies ({_COLUMNS}, superseded) VALUES ({','.join('?' * 18)})"  # noqa: S608 - constants
+        for reply in self._pending:
+            row = _row(reply)
+            stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0)).rowcount
+            if not stands and reply.call is not None:
+                self._connection.execute(sql, (*row, 1))
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with explained(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with contextlib.suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def replies(self, stage: str, question_id: str) -> list[StoredReply]:
+        """All replies of one question in one stage that still stand, by index, oldest first."""
+        sql = (
+            f"SELECT {_COLUMNS} FROM replies WHERE stage = ? AND question_id = ? AND superseded = 0 "  # noqa: S608
+            "ORDER BY position, id"
+        )
+        return [_reply(row) for row in self._execute(sql, (stage, question_id))]
+
+    def supersede(self, keys: Iterable[bytes]) -> None:
+        """Set delivered rows without a usable answer aside, so that their slots may be asked again."""
+        with self._transaction():
+            sql = "UPDATE replies SET superseded = 1 WHERE key = ? AND status <> 'ok' AND superseded = 0"
+            self._connection.executemany(sql, [(key,) for key in keys])
+
+    def demote(self, key: bytes) -> None:
+        """Mark a delivered judge reply that today's parser refuses as unparseable."""
+        self._execute("UPDATE replies SET status = 'unparseable' WHERE key = ? AND status = 'ok'", (key,))
+
+    def count(self, stage: str, judge: str | None = None) -> dict[str, int]:
+        """How many rows of a stage have each status; only those of one judge if its id is given."""
+        sql = (
+            "SELECT status, count(*) FROM replies WHERE stage = ? AND superseded = 0 AND (? IS NULL OR judge = ?) "
+            "GROUP BY status"
+        )
+        return dict(self._execute(sql, (stage, judge, judge)))
+
+    def judges(self, stage: str) -> set[str]:
+        """Ids of the judges whose replies were delivered in a stage, readable or not."""
+        rows = self._execute("SELECT DISTINCT judge, status FROM replies WHERE stage = ? AND superseded = 0", (stage,))
+        return {judge for judge, status in rows if judge is not None and status in {*DELIVERED, "unparseable"}}
+
+    def spent(self) -> dict[str, tuple[int, int, float | None]]:
+        """Per stage: input tokens, output tokens, cost in USD (None if no price is known)."""
+        sql = (
+            "SELECT stage, total(input_tokens), total(output_tokens), sum(cost), "
+            "count(input_tokens), count(cost) FROM replies GROUP BY stage"
+        )
+        rows = self._execute(sql)
+        return {r[0]: (int(r[1]), int(r[2]), (r[3] or 0.0) if r[5] == r[4] else None) for r in rows}
+
+    def bills(self) -> list[tuple[str | None, float, int, int, int]]:
+        """Per judge (None: who responds): known USD, all tokens, input and output tokens without a known cost."""
+        unpriced = "total(CASE WHEN cost IS NULL THEN {} END)"
+        sums = ["total(cost)", "total(input_tokens) + total(output_tokens)"]
+        sums += [unpriced.format(name) for name in ("input_tokens", "output_tokens")]
+        rows = self._execute(f"SELECT judge, {', '.join(sums)} FROM replies GROUP BY judge")  # noqa: S608 - constants
+        return [(judge, cost, int(tokens), int(asked), int(answered)) for judge, cost, tokens, asked, answered in rows]
+
+    def unbilled(self) -> list[tuple[str | None, bytes, int]]:
+        """List calls that may be paid for though nobody said what they took: judge, request, choices."""
+        delivered = f"call IS NOT NULL AND status NOT IN {_NOTHING_CAME} GROUP BY call HAVING count(input_tokens) = 0"
+        silent = f"SELECT judge, request, count(*) FROM replies WHERE {delivered}"  # noqa: S608 - constants
+        failed = f"SELECT judge, request, raw FROM replies WHERE status IN {_NOTHING_CAME} AND {_MAYBE_PAID}"  # noqa: S608
+        lost = [(judge, request, json.loads(raw).get("choices", 1)) for judge, request, raw in self._execute(failed)]
+        return self._execute(silent) + lost
+
+    def integrity_faults(self) -> list[str]:
+        """List what SQLite finds wrong with the file; empty if nothing."""
+        found = [str(row[0]) for row in self._execute("PRAGMA integrity_check")]
+        return [] if found == ["ok"] else found
+
+    def failed_calls(self) -> tuple[int, int]:
+        """Count calls that delivered nothing, and those of them that may have been paid for."""
+        sql = f"SELECT count(*), coalesce(sum({_MAYBE_PAID}), 0) FROM replies WHERE status IN {_NOTHING_CAME}"  # noqa: S608
+        failed, paid = self._execute(sql)[0]
+        return int(failed), int(paid)
+
+    def last_failure(self, judges: Sequence[str] = ()) -> str | None:
+        """Read the sentence of the newest call that delivered nothing; of these judges, if some are named by id."""
+        theirs = f" AND judge IN ({', '.join('?' * len(judges))})" if judges else ""
+        sql = f"SELECT raw FROM replies WHERE status IN {_NOTHING_CAME}{theirs} ORDER BY id DESC LIMIT 1"  # noqa: S608
+        rows = self._execute(sql, judges)
+        return None if not rows else str(json.loads(rows[0][0]).get("error"))
+
+    def repeated_provider_ids(self) -> int:
+        """Count calls that came back under a request id of an earlier call."""
+        sql = "SELECT count(provider_id) - count(DISTINCT provider_id) FROM replies"
+        return int(self._execute(sql)[0][0])
+
+    def add_event(self, name: str, text: str) -> None:
+        """Record what the run noticed, without bodies, and say it to the log."""
+        _log.info("%s: %s", name, text)
+        self._execute("INSERT INTO events (time, class, text) VALUES (?, ?, ?)", (time.time(), name, text))
+
+    def events(self) -> list[tuple[str, str]]:
+        """Read (class, text) of every event, oldest first."""
+        return self._execute("SELECT class, text FROM events ORDER BY id")
+
+    def batches(self) -> list[tuple[str, str, str | None, str, float]]:
+        """Read id, status, the provider's id, body and time of every batch, oldest first."""
+        return self._execute("SELECT id, status, provider_id, body, time FROM batches ORDER BY time, id")
+
+    def put_batch(
+        self, name: str, status: str, provider_id: str | None, body: str | None = None, when: float = 0.0
+    ) -> None:
+        """Commit a batch, or only another status of one that is there (``body=None``), after what is queued."""
+        self.flush()
+        if body is None:
+            sql = "UPDATE batches SET status = ?, provider_id = ? WHERE id = ?"
+            self._execute(sql, (status, provider_id, name))
+        else:
+            self._execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", (name, status, provider_id, body, when))
+
+    def calls_named(self, prefix: str) -> set[str]:
+        """List the calls with rows whose name starts so."""
+        sql = "SELECT DISTINCT call FROM replies WHERE call >= ? AND call < ?"
+        return {row[0] for row in self._execute(sql, (prefix, prefix + "~"))}
+
+
+def _row(r: StoredReply) -> tuple[Any, ...]:
+    return (
+        r.key, r.stage, r.question_id, r.index, r.judge, r.request, encodable(r.text), encodable(r.raw),
+        r.finish_reason, r.status, r.call, r.input_tokens, r.output_tokens, r.cost, r.latency, r.provider_id, r.time,
+    )  # fmt: skip
+
+
+def _reply(row: tuple[Any, ...]) -> StoredReply:
+    key, stage, question_id, index, judge, request, text, raw, finish_reason, status, *rest = row
+    return StoredReply(
+        key, stage, question_id, index, status, text, raw, judge, request, finish_reason, *rest
+    )  # fmt: skip

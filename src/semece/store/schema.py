@@ -1,0 +1,204 @@
+"""The run file as a file: its tables, its format, what is refused, and how an older one is brought up to date."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from semece.canonical_json import canonical
+from semece.errors import StoreError
+from semece.store.texts import TABLES as TEXTS_TABLES
+from semece.store.texts import Texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMAT_VERSION = 2
+APPLICATION_ID = 0x53454D45
+FINAL = frozenset({"content_filter", "truncated", "refusal"})
+"""Delivered and paid for, but without a usable text."""
+
+_STANDING = f"superseded = 0 AND status IN ('ok', {', '.join(repr(status) for status in sorted(FINAL))})"
+_SCHEMA = f"""
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE questions (
+  id TEXT PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, refs TEXT NOT NULL, metadata TEXT NOT NULL);
+{";".join(TEXTS_TABLES)};
+CREATE TABLE replies (
+  id INTEGER PRIMARY KEY, key BLOB NOT NULL, stage TEXT NOT NULL, question_id TEXT NOT NULL, position INTEGER NOT NULL,
+  judge TEXT, request BLOB, text TEXT NOT NULL, raw TEXT NOT NULL, finish_reason TEXT, status TEXT NOT NULL,
+  superseded INTEGER NOT NULL DEFAULT 0, call TEXT, input_tokens INTEGER, output_tokens INTEGER, cost REAL,
+  latency REAL, provider_id TEXT, time REAL NOT NULL);
+CREATE UNIQUE INDEX delivered ON replies (key) WHERE {_STANDING};
+CREATE INDEX place ON replies (stage, question_id, position);
+CREATE TABLE batches (
+  id TEXT PRIMARY KEY, status TEXT NOT NULL, provider_id TEXT, body TEXT NOT NULL, time REAL NOT NULL);
+CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, class TEXT NOT NULL, text TEXT NOT NULL);
+"""
+
+
+def connect(path: str, *, write: bool) -> sqlite3.Connection:
+    """Open a run file, or ``':memory:'``.
+
+    Where writing is wanted, an absent file is made, an older one migrated, and a write-ahead log is kept if the file
+    system allows one.
+
+    Raises
+    ------
+    StoreError
+        The file is missing, foreign, newer, truncated or read-only.
+    """
+    if path == ":memory:":
+        connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+        _create(connection)
+        return connection
+    file = Path(path)
+    if write and not file.exists():
+        _create_file(file)
+    _check_header(file)
+    with explained(path):
+        connection = sqlite3.connect(
+            address(file, "rw" if write else "ro"),
+            uri=True,
+            isolation_level=None,
+            timeout=30,
+            check_same_thread=False,
+        )
+        try:
+            _check_format(connection, file)
+            if write:
+                _check_writable(connection, file)
+                if format_of(connection) < FORMAT_VERSION:
+                    _migrate(connection)
+                _keep_log_ahead(connection)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def address(file: Path, mode: str) -> str:
+    """Give the URI under which SQLite opens a file."""
+    return f"{file.absolute().as_uri()}?mode={mode}"
+
+
+def format_of(connection: sqlite3.Connection) -> int:
+    """Read the format version of an open run file."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def journal_mode(connection: sqlite3.Connection) -> str:
+    """Read how commits are journalled: ``wal``, or ``delete`` where there is no write-ahead log."""
+    return str(connection.execute("PRAGMA journal_mode").fetchone()[0])
+
+
+@contextlib.contextmanager
+def explained(path: str) -> Iterator[None]:
+    """Turn what SQLite raises into one sentence.
+
+    Raises
+    ------
+    StoreError
+        With that sentence.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise StoreError(explain(path, error)) from None
+
+
+def explain(path: str, error: Exception) -> str:
+    """Say what happened to a run file and what to do."""
+    text = str(error)
+    if "full" in text:
+        return f"no space left to write {path}; what was stored before is intact: free some space and run again"
+    if "readonly" in text or "read-only" in text:
+        return f"{path} is read-only; make it writable, or choose another file with -o"
+    if "malformed" in text or "not a database" in text:
+        return f"{path} is damaged or truncated ({text}); nothing in it was changed"
+    if "locked" in text:
+        return f"{path} is being written by another process; wait for it, or choose another file with -o"
+    return f"{path}: {text}"
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    made = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "package": version("semece")}
+    connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", [(name, canonical(made[name])) for name in made])
+    connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+
+
+def _create_file(file: Path) -> None:
+    """Build the empty run file aside, then rename: a kill leaves either nothing or a whole file."""
+    fresh = file.with_name(f"{file.name}.new")
+    try:
+        fresh.unlink(missing_ok=True)
+        connection = sqlite3.connect(fresh, isolation_level=None)
+        _create(connection)
+        connection.close()
+        os.replace(fresh, file)  # noqa: PTH105 - the atomic rename is the point
+    except (sqlite3.Error, OSError) as error:
+        raise StoreError(explain(str(file), error)) from None
+
+
+def _check_header(file: Path) -> None:
+    if not file.exists():
+        raise StoreError(f"{file} does not exist; 'semece run' makes run files")
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(16)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be read: {error.strerror or error}") from None
+    if head != b"SQLite format 3\x00":
+        raise StoreError(f"{file} is not a semece run file; nothing in it was changed")
+
+
+def _check_format(connection: sqlite3.Connection, file: Path) -> None:
+    if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreError(f"{file} is a database of another program, not a semece run file; nothing in it was changed")
+    found = format_of(connection)
+    if found > FORMAT_VERSION:
+        raise StoreError(
+            f"{file} has format {found}, this semece reads up to {FORMAT_VERSION}: 'pip install -U semece'"
+        )
+    connection.execute("SELECT count(*) FROM meta").fetchone()
+
+
+def _check_writable(connection: sqlite3.Connection, file: Path) -> None:
+    if not os.access(file, os.W_OK):
+        raise StoreError(f"{file} is read-only; make it writable, or choose another file with -o")
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("COMMIT")
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Bring a file of format 1 up to date: its requests stood in one piece each.
+
+    Whole or not at all: after an error the caller closes the connection, which undoes what was not committed.
+    """
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute("ALTER TABLE requests RENAME TO whole_requests")
+    for statement in TEXTS_TABLES:
+        connection.execute(statement)
+    texts = Texts(connection)
+    for key, body in connection.execute("SELECT hash, body FROM whole_requests"):
+        texts.put(key, json.loads(body))
+    connection.execute("DROP TABLE whole_requests")
+    connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+    connection.execute("COMMIT")
+    with contextlib.suppress(sqlite3.Error):  # smaller, if there is space for a second copy meanwhile
+        connection.execute("VACUUM")
+
+
+def _keep_log_ahead(connection: sqlite3.Connection) -> None:
+    """Switch to a write-ahead log; network disks lack the shared memory for it and stay with the rollback journal."""
+    with contextlib.suppress(sqlite3.OperationalError):
+        connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("PRAGMA synchronous=FULL")

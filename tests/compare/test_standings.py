@@ -1,0 +1,139 @@
+"""Several runs on the same questions: what changes, who is ahead, and what cannot be compared."""
+
+import json
+
+import numpy as np
+import pytest
+
+from semece.compare.standings import compare_runs
+from semece.errors import SemeceError
+from semece.runs.run import Run, names_of
+from semece.runs.scored_samples import score
+from semece.stats.uncertainty.bootstrap import paired_bootstrap
+
+
+def sampled(folder, name, *, sure, right, questions=60, n=10, first=0, text="Question"):
+    """Make a run of samples: `sure` of n answers agree, the first `right` questions are right."""
+    folder.mkdir(exist_ok=True)
+    labels = [0] * sure + list(range(1, n - sure + 1))
+    rows = [
+        {
+            "id": f"q{i:02d}",
+            "question": f"{text} {i}?",
+            "references": ["a"],
+            "answers": [f"a{label}" for label in labels],
+            "labels": labels,
+            "grades": {str(label): "correct" if i < right and label == 0 else "incorrect" for label in set(labels)},
+        }
+        for i in range(first, first + questions)
+    ]
+    source, path = folder / "questions.jsonl", folder / f"{name}.db"
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    score([source], path)
+    return path
+
+
+@pytest.fixture
+def pair(tmp_path):
+    return sampled(tmp_path, "timid", sure=5, right=30), sampled(tmp_path, "bold", sure=9, right=30)
+
+
+def opened(paths):
+    return [Run(path) for path in paths]
+
+
+def test_changes_are_paired_by_question_and_ranked(pair):
+    found = compare_runs(opened(pair))
+    assert (found.runs, found.questions) == (("timid", "bold"), 60)
+    rows = {row["quantity"]: row for row in found.changes.to_dicts()}
+    assert (rows["sem1"]["first"], rows["sem1"]["second"]) == pytest.approx((0.5, 0.9))
+    assert rows["accuracy"]["change"] == rows["accuracy"]["change_low"] == 0
+    assert rows["sem1_ece"]["change"] == pytest.approx(0.4)
+    ranking = found.ranking.filter(quantity="sem1_ece").select("run", "value", "rank", "best").rows()
+    assert ranking == [
+        ("timid", 0.0, 1, pytest.approx(1, abs=0.01)),
+        ("bold", pytest.approx(0.4), 2, pytest.approx(0, abs=0.01)),
+    ]
+
+
+def test_the_change_agrees_with_the_paired_bootstrap(pair):
+    runs = opened(pair)
+    row = compare_runs(runs).changes.filter(quantity="sem1_ece").to_dicts()[0]
+    first, second = (run.pool() for run in runs)
+    expected = paired_bootstrap(second.sem1, first.sem1, first.correct).overall.ece_difference
+    ends = [row[name] for name in ("change", "change_low", "change_high")]
+    assert ends == pytest.approx(list(expected), abs=0.03)
+
+
+def test_only_questions_that_are_complete_everywhere_are_compared(tmp_path):
+    paths = [
+        sampled(tmp_path / "a", "a", sure=5, right=30),
+        sampled(tmp_path / "b", "b", sure=9, right=30, first=20, questions=50),
+    ]
+    found = compare_runs(opened(paths))
+    assert (found.questions, found.left_out) == (40, {"a": 20, "b": 10})
+    assert found.changes.filter(quantity="accuracy")["first"].to_list() == [0.25]
+
+
+def test_order_of_the_questions_does_not_matter(tmp_path, pair):
+    path = sampled(tmp_path / "other", "reversed", sure=9, right=30)
+    lines = (tmp_path / "other" / "questions.jsonl").read_text(encoding="utf-8").splitlines()
+    (tmp_path / "other" / "questions.jsonl").write_text("\n".join(lines[::-1]), encoding="utf-8")
+    path.unlink()
+    score([tmp_path / "other" / "questions.jsonl"], path)
+    found, other = compare_runs(opened(pair)), compare_runs(opened([pair[0], path]))
+    assert found.changes.drop("run").rows() == other.changes.drop("run").rows()
+
+
+def test_runs_are_named_by_model_then_by_file_then_by_path(tmp_path):
+    paths = [sampled(tmp_path / name, "run", sure=5, right=3, questions=4) for name in ("a", "b")]
+    assert names_of(opened(paths)) == [str(path) for path in paths]
+    assert names_of(opened(paths[:1])) == ["samples"]
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path, pair):
+    other_n = sampled(tmp_path / "n", "n", sure=5, right=3, n=6)
+    other_text = sampled(tmp_path / "text", "text", sure=5, right=3, text="Another")
+    apart = sampled(tmp_path / "apart", "apart", sure=5, right=3, first=70, questions=5)
+    for path, sentence in (
+        (other_n, "as many responses per question; got 10 in .*timid.db and 6 in .*n.db"),
+        (other_text, "question 'q00' is 'Question 0\\?' in .*timid.db and 'Another 0\\?' in .*text.db"),
+        (apart, "no question is complete in all of .*timid.db, .*apart.db"),
+    ):
+        with pytest.raises(SemeceError, match=sentence):
+            compare_runs(opened([pair[0], path]))
+    with pytest.raises(SemeceError, match="at least two runs"):
+        compare_runs(opened(pair[:1]))
+
+
+def test_the_command_says_who_is_ahead_and_how_surely(semece, pair):
+    code, out, err = semece("compare", *pair)
+    assert (code, err) == (0, "")
+    assert "60 questions complete in all of 2 runs" in out
+    assert "Least Sem1-ECE: timid (0.00, ahead in 100 % of resamples of the questions)." in out
+    assert "Highest accuracy: timid and bold (0.50, tied)." in out
+    assert "From timid to bold" in out
+    changed = [line.split() for line in out[out.index("From timid") :].splitlines() if line.startswith("Sem1-ECE")]
+    assert changed[0][1:5] == ["60", "0.00", "0.40", "0.40"]
+
+
+def test_the_command_gives_the_same_as_json(semece, pair):
+    code, out, _ = semece("compare", *pair, "--json")
+    found = json.loads(out)
+    expected = compare_runs(opened(pair))
+    assert code == 0
+    assert (found["runs"], found["questions"]) == (list(expected.runs), 60)
+    assert found["ranking"] == expected.ranking.to_dicts()
+    assert np.allclose([row["change"] for row in found["changes"]], expected.changes["change"].to_list())
+
+
+def test_the_command_says_that_judges_differ(semece, pair, tmp_path):
+    source = tmp_path / "questions.jsonl"
+    rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        del row["labels"], row["grades"]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    score([source], tmp_path / "ruled.db")
+    code, out, _ = semece("compare", pair[0], tmp_path / "ruled.db")
+    assert code == 0
+    assert "Judged by different judges: given, rules." in out

@@ -1,0 +1,141 @@
+"""A run in one call: a function of one's own as the model, and what goes wrong with it."""
+
+import asyncio
+import datetime as dt
+
+import pytest
+
+import semece as se
+from semece.errors import ModelError, TransientError
+from semece.models import Message, Request
+from semece.runs.evaluation import NEVER, CallableModel
+from semece.sampling.live_calls import Patience
+
+ASKED = Request((Message("system", "Be brief."), Message("user", "Capital of France?")))
+QUESTIONS = [{"question": "What is the capital of France?", "references": ["Paris"]}]
+SOON = Patience(attempts=3, first_wait=0.001, longest_wait=0.001)
+
+
+def once(answer, name=""):
+    return asyncio.run(CallableModel(answer, name=name)(ASKED))
+
+
+def test_a_function_gets_the_whole_prompt_and_its_text_is_the_reply():
+    async def echo(prompt):
+        return f"<{prompt}>"
+
+    [reply] = once(echo).replies
+    assert (reply.text, reply.status) == ("<Be brief.\n\nCapital of France?>", "ok")
+
+
+@pytest.mark.parametrize("error", [ValueError("no\nluck"), KeyError("choices"), OSError("down"), ZeroDivisionError()])
+def test_what_a_function_raises_is_a_connection_that_failed_and_may_be_paid(error):
+    async def broken(prompt):
+        raise error
+
+    with pytest.raises(TransientError, match=f"^mine raised {type(error).__name__}: [^\n]*$") as caught:
+        once(broken, "mine")
+    assert (caught.value.status, caught.value.maybe_paid) == ("connection", True)
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize("error", [TransientError("later", status="rate_limited"), ModelError("no key")])
+def test_what_semece_knows_stays_what_it_is(error):
+    async def known(prompt):
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        once(known)
+    assert caught.value is error
+
+
+def test_a_function_that_is_not_async_is_told_so():
+    with pytest.raises(ModelError, match=r"callable/<lambda> must be async: .*; got str$"):
+        once(lambda prompt: "Answer: Paris")
+
+
+@pytest.mark.parametrize("value", [None, 3, b"Paris"])
+def test_a_function_that_returns_no_text_is_told_so(value):
+    async def wrong(prompt):
+        return value
+
+    with pytest.raises(ModelError, match=f"^callable/wrong must return text; got {type(value).__name__}$") as caught:
+        once(wrong)
+    assert not isinstance(caught.value, TransientError)
+
+
+def test_a_function_that_fails_now_and_then_is_asked_again():
+    calls = 0
+
+    async def shaky(prompt):
+        nonlocal calls
+        calls += 1
+        if calls % 3 == 2:
+            raise OSError("down")
+        return "Answer: Paris\nConfidence: 80%"
+
+    with se.evaluate_sync(shaky, QUESTIONS, n=10, patience=SOON, concurrency=1) as run:
+        assert run.counts["missing"] == 0
+        assert run.estimates()["sem1"].to_list() == [1.0]
+        assert run.failed_calls == (calls - 10, calls - 10)
+
+
+def test_a_function_that_never_answers_ends_the_run_with_what_it_raised():
+    calls = 0
+
+    async def broken(prompt):
+        nonlocal calls
+        calls += 1
+        return {}["choices"]
+
+    with pytest.raises(ModelError, match=r"broken raised KeyError: 'choices'; it has not answered once"):
+        se.evaluate_sync(broken, QUESTIONS, n=50, patience=SOON, concurrency=1)
+    assert calls == NEVER
+
+
+def test_refusals_that_come_before_the_first_answer_end_nothing():
+    async def limited(prompt):
+        nonlocal served
+        served += 1
+        if served > 2:
+            served -= 1
+            raise OSError("too many at once")
+        await asyncio.sleep(0.01)
+        served -= 1
+        return "Answer: Paris"
+
+    served = 0
+    stubborn = Patience(attempts=100, first_wait=0.005, longest_wait=0.02)
+    with se.evaluate_sync(limited, QUESTIONS, n=20, patience=stubborn, concurrency=20) as run:
+        assert run.counts["missing"] == 0
+        assert run.failed_calls[0] >= 18
+
+
+def test_a_broken_function_ends_the_run_however_many_calls_are_under_way():
+    calls = 0
+
+    async def broken(prompt):
+        nonlocal calls
+        calls += 1
+        await asyncio.sleep(0.01)
+        raise TypeError
+
+    with pytest.raises(ModelError, match="it has not answered once"):
+        se.evaluate_sync(broken, QUESTIONS, n=20, patience=SOON, concurrency=8)
+    assert 8 <= calls <= 16
+
+
+def test_questions_of_any_kind_can_be_stored():
+    async def parrot(prompt):
+        return "Answer: Paris"
+
+    questions = [
+        se.Question("a\ud800", "Where\ud800?", ("Paris",), {"day": dt.date(2026, 1, 2), "level": float("nan")}),
+        {"id": "b", "question": "Where?", "references": ["Paris"], "level": float("inf")},
+    ]
+    with se.evaluate_sync(parrot, questions[:1], n=2) as run:
+        [question] = [view.question for view in run.question_views()]
+    assert (question.id, question.text) == ("a\\ud800", "Where\\ud800?")
+    assert question.metadata == {"day": "2026-01-02", "level": "nan"}
+    with se.evaluate_sync(parrot, questions[1:], n=2) as run:
+        assert run.question_views()[0].question.metadata == {"level": "inf"}

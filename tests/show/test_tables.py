@@ -1,0 +1,309 @@
+"""The summary of runs, its words, and how tables are written."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semece.runs.renderers import MISSING, cells, shown
+from semece.show import tables
+from semece.stats.calibration.binned_errors import ece
+from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
+from tests.synthetic import estimates_of, make_page, make_views
+
+
+def summary_of(estimates, **more):
+    options = {"run": "a", "judges": ("rules", "rules"), "n": 20, "counts": {"parsed": 100, "missing": 0}} | more
+    return tables.summary_row(estimates, **options)
+
+
+@pytest.fixture(scope="module")
+def estimates():
+    return estimates_of(make_views(120))
+
+
+def row_with(**changes):
+    names = "questions accuracy sem1_confidence sem1_ece sem1_ece_low sem1_ece_high sem1_gap sem1_gap_low sem1_gap_high"
+    return dict(zip(names.split(), (100, 0.5, 0.6, 0.12, 0.04, 0.2, 0.1, 0.02, 0.18), strict=True)) | changes
+
+
+def test_every_number_of_a_summary_is_the_cores(estimates):
+    row = summary_of(estimates)
+    correct = estimates["correct"].to_numpy()
+    assert (row["accuracy"], row["accuracy_low"], row["accuracy_high"]) == accuracy_interval(correct)
+    for name, column, against in (
+        ("sem1", "sem1", "correct"),
+        ("sem2", "sem2", "correct"),
+        ("ver", "verbalized", "correct"),
+        ("sem2_split", "sem2", "correct_split"),
+    ):
+        c, a = estimates[column].to_numpy(), np.clip(estimates[against].to_numpy(), 0, 1)
+        wanted = ece_interval(c, a)
+        assert (row[f"{name}_ece"], row[f"{name}_ece_low"], row[f"{name}_ece_high"]) == pytest.approx(wanted, abs=1e-9)
+        assert row[f"{name}_gap"] == pytest.approx(c.mean() - a.mean())
+        assert row[f"{name}_confidence"] == pytest.approx(c.mean())
+        assert row[f"{name}_questions"] == 120
+
+
+def test_only_complete_questions_enter_and_the_others_are_counted_by_reason(estimates):
+    reasons = ["complete"] * 116 + ["incomplete", "too_few", "ungraded", "unpartitioned"]
+    row = summary_of(estimates.with_columns(pl.Series("status", reasons)))
+    assert row["questions"] == 116
+    assert [row[name] for name in tables.REASONS] == [1, 1, 1, 1, 0]
+    assert row["sem1_ece"] == ece(estimates["sem1"][:116].to_numpy(), estimates["correct"][:116].to_numpy())
+
+
+def test_an_unknown_reason_is_refused_rather_than_dropped(estimates):
+    with pytest.raises(ValueError, match=r"status must be complete or one of .*; got 'lost'"):
+        summary_of(estimates.with_columns(status=pl.lit("lost")))
+
+
+def test_verbalized_has_its_own_n_and_is_null_when_nothing_was_stated(estimates):
+    some = estimates.with_columns(
+        verbalized=pl.when(pl.int_range(pl.len()) < 30).then("verbalized"),
+    )
+    row = summary_of(some)
+    assert (row["ver_questions"], row["sem1_questions"]) == (30, 120)
+    kept = some.filter(pl.col("verbalized").is_not_null())
+    assert row["ver_ece"] == ece(kept["verbalized"].to_numpy(), kept["correct"].to_numpy())
+    row = summary_of(estimates.with_columns(verbalized=pl.lit(None, dtype=pl.Float64)))
+    assert (row["ver_questions"], row["ver_ece"], row["ver_ece_low"], row["ver_gap"]) == (0, None, None, None)
+
+
+def test_a_run_without_a_complete_question_has_nulls_and_says_why(estimates):
+    row = summary_of(estimates.with_columns(status=pl.lit("ungraded")))
+    assert row["accuracy"] is None
+    assert row["sem2_ece"] is None
+    assert row["jensen_dominated"] is None
+    assert tables.verdict(row) == "Nothing can be said: no question enters (120 ungraded)."
+    assert tables.implication(estimates.with_columns(status=pl.lit("ungraded"))) == ""
+    assert MISSING in tables.to_markdown(tables.headline(tables.summary_frame([row])))
+
+
+def test_excluded_questions_bound_the_numbers_whatever_their_grades(estimates):
+    reasons = ["complete"] * 100 + ["ungraded"] * 20
+    some = estimates.with_columns(pl.Series("status", reasons))
+    row = summary_of(some)
+    right = estimates["correct"][:100].sum()
+    assert (row["accuracy_least"], row["accuracy_most"]) == pytest.approx((right / 120, (right + 20) / 120))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        correct = np.concatenate([estimates["correct"][:100].to_numpy(), rng.random(20) < rng.random()])
+        assert row["accuracy_least"] <= correct.mean() + 1e-12 <= row["accuracy_most"] + 2e-12
+        for name in ("sem1", "sem2"):
+            value = ece(estimates[name].to_numpy(), correct)
+            assert row[f"{name}_ece_least"] - 1e-12 <= value <= row[f"{name}_ece_most"] + 1e-12
+    wanted = f"accuracy lies in {row['accuracy_least']:.2f} to {row['accuracy_most']:.2f}, Sem1-ECE in"
+    assert wanted in tables.bounds_text(row)
+
+
+def test_nothing_excluded_means_no_bounds_in_words(estimates):
+    row = summary_of(estimates)
+    assert row["sem1_ece_least"] == row["sem1_ece_most"] == pytest.approx(row["sem1_ece"])
+    assert tables.bounds_text(row) == ""
+
+
+def test_an_empty_selection_is_summarised_too(estimates):
+    row = summary_of(estimates.clear())
+    assert tables.verdict(row) == "Nothing can be said: no question enters (none was selected)."
+
+
+def test_regime_shares_sum_to_one_and_the_sentence_names_the_largest(estimates):
+    row = summary_of(estimates)
+    shares = {name: row[name] for name in tables.REGIMES}
+    assert sum(shares.values()) == pytest.approx(1)
+    assert shares["low_margin"] == (estimates["regime"] == "low_margin").mean()
+    text = tables.implication(estimates)
+    assert text.startswith(f"{100 * max(shares.values()):.0f} % of the questions")
+
+
+def test_failures_are_counted_apart_from_missing_responses(estimates):
+    counts = {"parsed": 90, "fallback": 3, "truncated": 2, "refusal": 1, "content_filter": 4, "missing": 7}
+    row = summary_of(estimates, counts=counts)
+    assert (row["unusable"], row["missing"]) == (7, 7)
+    assert tables.headline(tables.summary_frame([row]))["failures"].to_list() == ["7 unusable, 7 missing"]
+
+
+def test_the_judge_is_named_once_or_by_stage(estimates):
+    assert summary_of(estimates)["judge"] == "rules"
+    assert summary_of(estimates, judges=("given", "openai/x"))["judge"] == "given (classes), openai/x (grades)"
+
+
+def test_a_summary_of_runs_reads_what_a_run_offers(estimates):
+    class Fake:
+        name, judge_names, n, counts = "a · b", ("rules", "exact"), 20, {"missing": 1}
+
+        def estimates(self):
+            return estimates
+
+    table = tables.summary_table([Fake(), Fake()])
+    assert table.height == 2
+    assert table["run"].to_list() == ["a · b"] * 2
+    assert table["missing"].to_list() == [1, 1]
+
+
+def test_the_gap_interval_covers_the_truth():
+    rng, covered, trials = np.random.default_rng(5), 0, 1000
+    for _ in range(trials):
+        c = rng.beta(3, 2, 60)
+        a = (rng.random(60) < c**2).astype(float)
+        _, low, high = tables.gap_interval(c, a)
+        covered += low <= 0.6 - (0.6 * 0.4 / 6 + 0.36) <= high
+    assert covered / trials > 0.95 - 4 * np.sqrt(0.95 * 0.05 / trials)
+
+
+def test_the_gap_interval_does_not_collapse_when_all_answers_are_right():
+    value, low, high = tables.gap_interval(np.ones(20), np.ones(20))
+    assert (value, low) == (0.0, 0.0)
+    assert high > 0.1
+    assert tables.gap_interval(np.array([0.7]), np.array([1.0]))[1:] == pytest.approx((-1.0, 0.7))
+
+
+@pytest.mark.parametrize(
+    ("changes", "start"),
+    [
+        ({}, "Over-confident: it is 60 % sure on average and right 50 % of the time"),
+        ({"sem1_gap_low": -0.2, "sem1_gap_high": -0.01}, "Under-confident: "),
+        ({"sem1_ece_low": 0.0}, "Probably over-confident: "),
+        ({"sem1_gap_low": -0.05}, "Miscalibrated, too sure of some questions and not sure enough of others: "),
+        ({"sem1_gap_low": -0.05, "sem1_ece_low": 0.0}, "Cannot tell, perfect calibration lies inside the interval: "),
+        ({"sem1_gap_low": -0.05, "sem1_ece_low": 0.0, "sem1_ece_high": 0.09}, "No miscalibration seen"),
+        ({"questions": 9}, "Cannot tell, fewer than 10 questions: "),
+    ],
+)
+def test_the_verdict_claims_a_direction_only_if_the_intervals_do(changes, start):
+    assert tables.verdict(row_with(**changes)).startswith(start)
+
+
+def test_the_verdict_carries_value_interval_and_n():
+    text = tables.verdict(row_with(questions=1234))
+    assert text.endswith("(Sem1-ECE 0.12, 95 % interval 0.04 to 0.20, 1,234 questions).")
+
+
+def test_the_verdict_does_not_round_doubt_away():
+    assert "over 99 % sure" in tables.verdict(row_with(sem1_confidence=0.997))
+    assert "right under 1 % of the time" in tables.verdict(row_with(accuracy=0.003))
+    assert "right 0 % of the time" in tables.verdict(row_with(accuracy=0.0))
+
+
+def test_a_simulated_over_confident_model_is_called_so():
+    rng = np.random.default_rng(1)
+    c = rng.beta(4, 1.5, 400)
+    a = (rng.random(400) < c**2).astype(float)
+    frame = pl.DataFrame({"status": ["complete"] * 400, "sem1": c, "sem2": c, "verbalized": c, "correct": a})
+    frame = frame.with_columns(correct_split="correct", regime=pl.lit("low_margin"))
+    assert tables.verdict(summary_of(frame)).startswith("Over-confident")
+    calibrated = (rng.random(400) < c).astype(float)
+    frame = frame.with_columns(pl.Series("correct", calibrated))
+    assert tables.verdict(summary_of(frame)).startswith(("No miscalibration", "Cannot tell"))
+
+
+def test_the_headline_leaves_out_what_no_run_has(estimates):
+    page = make_page(make_views(30))
+    full = tables.headline(tables.summary_frame([page.summary]))
+    assert "sem2_split_ece" in full.columns
+    assert "ver_questions" not in full.columns
+    bare = estimates.with_columns(
+        correct_split=pl.lit(None, dtype=pl.Float64), verbalized=pl.lit(None, dtype=pl.Float64)
+    )
+    narrow = tables.headline(tables.summary_frame([summary_of(bare)]))
+    assert "sem2_split_ece" not in narrow.columns
+    assert narrow["ver_questions"].to_list() == [0]
+
+
+def test_a_number_and_its_interval_are_one_cell():
+    table = pl.DataFrame({"x": [0.5], "x_low": [0.25], "x_high": [0.755], "y_low": [1.0]})
+    assert shown(table.columns) == ["x", "y_low"]
+    assert cells(table)[1] == [["0.50 [0.25, 0.76]", "1.00"]]
+
+
+def test_nothing_is_printed_as_minus_zero_and_nan_as_a_dash():
+    assert cells(pl.DataFrame({"x": [-0.001, float("nan"), None, -0.2]}))[1] == [["0.00"], ["—"], ["—"], ["-0.20"]]
+
+
+@given(st.text(max_size=40))
+def test_a_markdown_cell_stays_one_cell(text):
+    out = tables.to_markdown(pl.DataFrame({"run": [text], "questions": [3]}))
+    lines = out.split("\n")
+    assert len(lines) == 4
+    bare = lines[2].replace("\\\\", "").replace("\\|", "")
+    assert bare.count("|") == 3
+
+
+def test_markdown_shows_html_as_text():
+    out = tables.to_markdown(pl.DataFrame({"run": ["<b>*x*</b> `y` | z\nw"]}))
+    assert r"\<b\>\*x\*\</b\> \`y\` \| z w" in out
+
+
+LATEX_SPECIALS = r"a_b & 50% #1 $x$ {y} ~ ^ \cmd"
+
+
+def test_latex_escapes_every_special_character():
+    line = tables.to_latex(pl.DataFrame({"run": [LATEX_SPECIALS]})).splitlines()[-3]
+    wanted = r"a\_b \& 50\% \#1 \$x\$ \{y\} \textasciitilde{} \textasciicircum{} \textbackslash{}cmd \\"
+    assert line == wanted
+
+
+@given(st.text(alphabet=st.sampled_from(list('\\{}$&#%_^~ab"|<>')), max_size=20))
+def test_latex_braces_balance_whatever_the_text(text):
+    line = tables.to_latex(pl.DataFrame({"run": [text]})).splitlines()[-3]
+    bare = line.replace(r"\{", "").replace(r"\}", "")
+    assert bare.count("{") == bare.count("}")
+
+
+def test_latex_marks_the_smallest_bold_and_the_second_underlined():
+    table = pl.DataFrame(
+        {
+            "run": ["a"],
+            "ver_ece": [0.3],
+            "sem1_ece": [0.1],
+            "sem1_ece_low": [0.05],
+            "sem1_ece_high": [0.2],
+            "sem2_ece": [0.2],
+        }
+    )
+    lines = tables.to_latex(table).splitlines()
+    assert lines[-3] == r"a & 0.30 & \textbf{0.10} [0.05, 0.20] & \underline{0.20} \\"
+    assert r">{\columncolor{semonetint}}r>{\columncolor{semtwotint}}r" in lines[4]
+    assert lines[2].startswith(r"\definecolor{semonetint}{HTML}")
+
+
+def test_latex_gives_equal_marks_to_numbers_that_print_equal_and_none_to_a_single_one():
+    table = pl.DataFrame({"ver_ece": [0.201, None], "sem1_ece": [0.199, 0.1], "sem2_ece": [0.3, None]})
+    lines = tables.to_latex(table).splitlines()
+    assert lines[-4] == r"\textbf{0.20} & \textbf{0.20} & \underline{0.30} \\"
+    assert lines[-3] == r"--- & 0.10 & --- \\"
+
+
+def test_csv_and_json_keep_every_digit_and_column(estimates):
+    summary = tables.summary_frame([summary_of(estimates, run='a "b", c\nd')])
+    read = next(csv.DictReader(io.StringIO(tables.to_csv(summary))))
+    assert read["run"] == 'a "b", c\nd'
+    assert float(read["sem2_ece_low"]) == summary["sem2_ece_low"][0]
+    assert json.loads(tables.to_json(summary)) == summary.to_dicts()
+
+
+def test_a_number_that_is_not_there_is_ranked_nowhere():
+    table = pl.DataFrame({"run": ["a"], "ver_ece": [float("nan")], "sem1_ece": [0.1], "sem2_ece": [0.2]})
+    line = tables.to_latex(table).splitlines()[-3]
+    assert line == r"a & --- & \textbf{0.10} & \underline{0.20} \\"
+    alone = table.with_columns(sem1_ece=pl.lit(None, pl.Float64))
+    assert tables.to_latex(alone).splitlines()[-3] == r"a & --- & --- & 0.20 \\"
+
+
+def test_json_has_no_nan():
+    assert tables.to_json(pl.DataFrame({"x": [float("nan"), 1.5]})) == '[{"x": null}, {"x": 1.5}]'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        tables.to_json(pl.DataFrame({"x": [float("inf")]}))
+
+
+@pytest.mark.parametrize("form", ["md", "latex", "csv", "json"])
+def test_a_format_is_chosen_by_name(form, estimates):
+    table = tables.summary_frame([summary_of(estimates)])
+    writer = {"md": tables.to_markdown, "latex": tables.to_latex, "csv": tables.to_csv, "json": tables.to_json}[form]
+    assert tables.render(table, form) == writer(table)

@@ -1,0 +1,102 @@
+"""The threshold to abstain at: when it is found, what it promises, and that the promise is kept."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+import semece as se
+from semece.stats.calibration.abstention import abstention_threshold, fewest_answers, lower_limit
+
+
+@pytest.mark.parametrize(("target", "least"), [(0.8, 14), (0.9, 29), (0.95, 59)])
+def test_so_many_right_answers_are_the_least(target, least):
+    assert fewest_answers(target) == least
+    assert abstention_threshold([1.0] * least, [1] * least, target=target).threshold == 0
+    found = abstention_threshold([1.0] * (least - 1), [1] * (least - 1), target=target)
+    assert found.threshold is None
+    assert found.reason == f"fewer than {least} answers cannot show an accuracy of {target}; got {least - 1}"
+
+
+@given(st.integers(1, 200), st.integers(0, 200), st.floats(0.01, 0.5))
+def test_the_limit_is_that_of_clopper_and_pearson(n, wrong, delta):
+    right = max(0, n - wrong)
+    expected = binomtest(right, n, alternative="greater").proportion_ci(1 - delta, method="exact").low
+    assert lower_limit(np.array([float(right)]), np.array([n]), delta)[0] == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_smallest_threshold_that_holds_all_the_way_down_is_taken():
+    c = np.repeat([0.9, 0.7, 0.5], [60, 60, 200])
+    y = np.concatenate([np.ones(60), np.ones(60), np.zeros(200)])
+    found = abstention_threshold(c, y, target=0.9)
+    assert (found.threshold, found.answered, found.coverage, found.accuracy) == (0.55, 120, 0.375, 1.0)
+    assert found.accuracy_low == pytest.approx(0.05 ** (1 / 120))
+
+
+def test_a_failure_on_the_way_ends_the_search():
+    """Below 0.7 all would be well again; who looks on after a failure has no guarantee."""
+    c = np.repeat([0.9, 0.7, 0.5], [60, 40, 2000])
+    y = np.concatenate([np.ones(60), np.zeros(40), np.ones(2000)])
+    assert y.mean() > 0.95
+    assert abstention_threshold(c, y, target=0.9).threshold == 0.75
+
+
+def test_the_first_threshold_is_chosen_by_confidences_alone():
+    c = np.concatenate([np.full(10, 0.99), np.full(40, 0.92)])
+    found = abstention_threshold(c, np.concatenate([np.zeros(10), np.ones(40)]), target=0.9)
+    assert found.threshold is None
+    assert found.reason == "of the 50 most confident answers, 40 are right: too few"
+
+
+def test_more_answers_at_the_start_forgive_a_wrong_one():
+    c, y = np.repeat([1.0, 0.9], [30, 100]), np.concatenate([[0], np.ones(129)])
+    assert abstention_threshold(c, y, target=0.9).threshold is None
+    found = abstention_threshold(c, y, target=0.9, min_answers=60)
+    assert (found.threshold, found.answered) == (0.0, 130)
+    fewer = abstention_threshold(c, y, target=0.9, min_answers=3)
+    assert fewer == abstention_threshold(c, y, target=0.9)
+
+
+@pytest.mark.parametrize("place", [0.15, 0.3, 0.35, 0.6, 0.7])
+def test_a_confidence_at_a_threshold_is_answered(place):
+    found = abstention_threshold([sum([place / 7] * 7)] * 60 + [0.0] * 60, [1] * 60 + [0] * 60, target=0.9)
+    assert found.answered == 60
+    exact = abstention_threshold([0.95] * 60 + [place] * 60, [1] * 60 + [0] * 60, target=0.9)
+    assert exact.threshold == pytest.approx(place + 0.05)
+
+
+def test_row_order_does_not_matter():
+    rng = np.random.default_rng(1)
+    c, order = rng.random(300), rng.permutation(300)
+    y = (rng.random(300) < c**0.3).astype(float)
+    assert abstention_threshold(c, y, target=0.8) == abstention_threshold(c[order], y[order], target=0.8)
+
+
+def test_a_threshold_is_too_low_no_oftener_than_promised():
+    """The accuracy above t is known: (t + 1) / 2 for uniform confidences that are calibrated."""
+    rng, target, delta, times = np.random.default_rng(2), 0.9, 0.1, 2000
+    wrong = found = 0
+    for _ in range(times):
+        c = rng.random(400)
+        threshold = abstention_threshold(c, rng.random(400) < c, target=target, delta=delta).threshold
+        found += threshold is not None
+        wrong += threshold is not None and (threshold + 1) / 2 < target - 1e-9
+    assert found > 0.3 * times
+    assert wrong / times <= delta + 4 * np.sqrt(delta * (1 - delta) / times)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({"correct": [0.5]}, "correct must be 0 or 1 here; got 0.5 at index 0"),
+        ({"confidence": [1.2]}, "confidence must lie in"),
+        ({"target": 1.0}, "target must lie strictly between 0 and 1; got 1.0"),
+        ({"delta": 0.0}, "delta must lie strictly between 0 and 1; got 0.0"),
+        ({"steps": 0}, "steps must be a whole number of at least 1; got 0"),
+    ],
+)
+def test_bad_input_is_named(changed, sentence):
+    good = {"confidence": [0.5], "correct": [1], "target": 0.9} | changed
+    with pytest.raises(ValueError, match=sentence):
+        se.abstention_threshold(good.pop("confidence"), good.pop("correct"), **good)

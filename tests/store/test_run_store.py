@@ -1,0 +1,256 @@
+"""The run file: one delivered reply per slot, nothing lost, foreign files untouched."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from semece.errors import StoreError
+from semece.records import Question
+from semece.store.run_store import FINAL, FORMAT_VERSION, TRANSIENT, Store, StoredReply
+
+
+def reply(index=0, status="ok", key=None, **more):
+    return StoredReply(key or bytes([index]) * 32, "respond", "q", index, status, **more)
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request, tmp_path):
+    with Store(":memory:" if request.param == "memory" else tmp_path / "run.db", write=True) as opened:
+        yield opened
+
+
+def test_values_come_back_as_they_went_in(store):
+    store.set_meta("view", {"n": 20, "ids": ["a", "é"]})
+    assert store.meta("view") == {"n": 20, "ids": ["a", "é"]}
+    assert store.meta("absent", 7) == 7
+
+
+def test_questions_keep_their_order_and_two_with_the_same_text_are_two(store):
+    store.add_questions([(1, Question("b", "Same?", ("x",))), (0, Question("a", "Same?", ("y",), {"k": [1]}))])
+    assert [q.id for q in store.questions()] == ["a", "b"]
+    assert next(store.questions(["b"])).references == ("x",)
+    assert next(store.questions()).metadata == {"k": [1]}
+
+
+def test_the_first_delivered_reply_of_a_slot_stands(store):
+    store.append([reply(0, text="first")])
+    store.flush()
+    store.append([reply(0, text="second")])
+    store.flush()
+    assert [row.text for row in store.replies("respond", "q")] == ["first"]
+
+
+@pytest.mark.parametrize("status", sorted(TRANSIENT))
+def test_a_transient_row_never_blocks_its_slot(store, status):
+    store.append([reply(0, status), reply(0, status), reply(0, text="answer")])
+    store.flush()
+    rows = store.replies("respond", "q")
+    assert [row.status for row in rows] == [status, status, "ok"]
+    assert [row.delivered for row in rows] == [False, False, True]
+
+
+@pytest.mark.parametrize("status", sorted(FINAL))
+def test_a_failed_delivery_blocks_until_it_is_set_aside(store, status):
+    store.append([reply(0, status)])
+    store.flush()
+    store.append([reply(0, text="late")])
+    store.flush()
+    assert [row.status for row in store.replies("respond", "q")] == [status]
+    store.supersede([reply(0).key])
+    store.append([reply(0, text="again")])
+    store.flush()
+    assert [row.text for row in store.replies("respond", "q")] == ["again"]
+
+
+def test_setting_aside_never_touches_an_answer(store):
+    store.append([reply(0, text="answer")])
+    store.flush()
+    store.supersede([reply(0).key])
+    assert [row.text for row in store.replies("respond", "q")] == ["answer"]
+
+
+def test_spent_adds_calls_and_says_when_a_price_is_unknown(store):
+    store.append([reply(0, input_tokens=10, output_tokens=5, cost=0.5), reply(1)])
+    store.append([reply(2, input_tokens=1, output_tokens=1, cost=0.25)])
+    store.flush()
+    assert store.spent() == {"respond": (11, 6, 0.75)}
+    store.append([reply(3, input_tokens=1, output_tokens=1)])
+    store.flush()
+    assert store.spent() == {"respond": (12, 7, None)}
+
+
+def test_text_that_is_not_unicode_is_kept_escaped(store):
+    store.append([reply(0, text="a\ud800b")])
+    store.flush()
+    assert store.replies("respond", "q")[0].text == "a\\ud800b"
+
+
+def test_a_request_is_stored_once(store):
+    assert store.add_request({"b": 1, "a": 2}) == store.add_request({"a": 2, "b": 1})
+    assert store.request(store.add_request({"a": 2, "b": 1})) == {"a": 2, "b": 1}
+
+
+def test_events_go_to_the_file_and_to_the_log(store, caplog):
+    caplog.set_level("INFO", "semece")
+    store.add_event("pace", "rate limited: at most 16 calls at once")
+    assert store.events() == [("pace", "rate limited: at most 16 calls at once")]
+    assert [(r.name, r.levelname, r.getMessage()) for r in caplog.records] == [
+        ("semece", "INFO", "pace: rate limited: at most 16 calls at once")
+    ]
+
+
+def test_a_closed_run_is_one_plain_file(tmp_path):
+    with Store(tmp_path / "run.db", write=True) as store:
+        store.append([reply(0, text="x")])
+        store.set_meta("a", 1)
+        assert (tmp_path / "run.db-wal").exists()
+    assert {path.name for path in tmp_path.iterdir()} <= {"run.db", "run.db.lock"}
+    assert Path(tmp_path / "run.db").read_bytes()[18] == 1  # the rollback-journal format, not WAL
+    with Store(tmp_path / "run.db") as store:
+        assert store.replies("respond", "q")[0].text == "x"
+
+
+def test_readers_see_what_is_committed_while_a_writer_works(tmp_path):
+    with Store(tmp_path / "run.db", write=True) as writer:
+        writer.append([reply(0, text="x")])
+        writer.flush()
+        with Store(tmp_path / "run.db") as reader:
+            assert len(reader.replies("respond", "q")) == 1
+            writer.append([reply(1, text="y")])
+            writer.flush()
+            assert len(reader.replies("respond", "q")) == 2
+
+
+def test_a_second_writer_is_refused_in_one_sentence(tmp_path):
+    code = "import sys; from semece.store.run_store import Store; Store(sys.argv[1], write=True)"
+    with Store(tmp_path / "run.db", write=True):
+        found = subprocess.run([sys.executable, "-c", code, tmp_path / "run.db"], capture_output=True, text=True)
+    assert found.returncode == 1
+    assert "is being written by another process" in found.stderr.splitlines()[-1]
+    subprocess.run([sys.executable, "-c", code, tmp_path / "run.db"], check=True)
+
+
+def foreign_text(path):
+    path.write_text("not a database at all, just text")
+
+
+def foreign_database(path):
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (a)")
+    connection.close()
+
+
+def newer(path):
+    Store(path, write=True).close()
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version={FORMAT_VERSION + 1}")
+    connection.close()
+
+
+def truncated(path):
+    with Store(path, write=True) as store:
+        store.append([reply(i, text="x" * 3000) for i in range(100)])
+    path.write_bytes(path.read_bytes()[:9000])
+
+
+def empty(path):
+    path.touch()
+
+
+@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (foreign_text, "is not a semece run file"),
+        (foreign_database, "of another program"),
+        (newer, f"has format {FORMAT_VERSION + 1}"),
+        (empty, "is not a semece run file"),
+    ],
+)
+def test_a_foreign_or_newer_file_is_refused_and_untouched(tmp_path, make, sentence, write):
+    path = tmp_path / "run.db"
+    make(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=sentence):
+        Store(path, write=write)
+    assert path.read_bytes() == before
+
+
+def test_a_truncated_file_is_refused_and_untouched(tmp_path):
+    path = tmp_path / "run.db"
+    truncated(path)
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match="damaged or truncated"), Store(path) as store:
+        store.replies("respond", "q")
+    assert path.read_bytes() == before
+
+
+def test_a_missing_file_says_what_makes_one(tmp_path):
+    with pytest.raises(StoreError, match=r"does not exist; 'semece run' makes run files"):
+        Store(tmp_path / "absent.db")
+
+
+def as_nobody(path, *, write):
+    """Open a run file in a child without rights; give what it says."""
+    readable, writable = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setuid(65534)
+            Store(path, write=write).close()
+            said = "nothing"
+        except StoreError as error:
+            said = str(error)
+        os.write(writable, said.encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writable)
+    with os.fdopen(readable) as stream:
+        return stream.read()
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+@pytest.mark.parametrize("folder_mode", [0o555, 0o777])
+def test_a_read_only_file_is_one_sentence_and_can_be_read(folder_mode):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        Store(folder / "run.db", write=True).close()
+        (folder / "run.db.lock").unlink(missing_ok=True)
+        (folder / "run.db").chmod(0o444)
+        folder.chmod(folder_mode)
+        before = (folder / "run.db").read_bytes()
+        assert "read-only" in as_nobody(folder / "run.db", write=True)
+        assert as_nobody(folder / "run.db", write=False) == "nothing"
+        assert (folder / "run.db").read_bytes() == before
+        folder.chmod(0o755)
+
+
+def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
+    path = tmp_path / "run.db"
+    with Store(path, write=True) as store:
+        store.append([reply(0, text="paid")])
+        store.flush()
+        pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+        store._connection.execute(f"PRAGMA max_page_count={pages + 2}")
+        store.append([reply(1, text="x" * 200_000)])
+        with pytest.raises(StoreError, match="no space left"):
+            store.flush()
+        store._connection.execute("PRAGMA max_page_count=1000000")
+        store.flush()
+    with Store(path) as store:
+        assert [len(row.text) for row in store.replies("respond", "q")] == [4, 200_000]
+
+
+def test_a_kill_while_the_file_is_made_leaves_nothing_that_blocks(tmp_path):
+    path = tmp_path / "run.db"
+    (tmp_path / "run.db.new").write_bytes(b"half a file")
+    Store(path, write=True).close()
+    shutil.copy(path, tmp_path / "copy.db")
+    Store(tmp_path / "copy.db").close()

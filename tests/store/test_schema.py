@@ -1,0 +1,209 @@
+"""The run file as a file: what it says of itself, how an older one is read and migrated, what a poor disk allows."""
+
+import asyncio
+import json
+import logging
+import re
+import sqlite3
+from dataclasses import replace
+from importlib.metadata import version
+
+import pytest
+
+from semece.canonical_json import canonical, digest
+from semece.errors import StoreError
+from semece.runs.run import Run
+from semece.sampling import connections
+from semece.sampling.job import execute
+from semece.sampling.settings import Settings
+from semece.store import schema as runfile
+from semece.store.run_store import FORMAT_VERSION, Store, StoredReply
+
+BODIES = [
+    {"asked": "x", "messages": [{"content": f"Question {i}, " * 20 + '"end"', "role": "user"}], "decoding": {"n": i}}
+    for i in range(5)
+]
+
+
+def filled(path):
+    """Make a file with requests and replies."""
+    with Store(path, write=True) as store:
+        keys = [store.add_request(body) for body in BODIES]
+        store.append([StoredReply(key, "respond", "q", i, "ok", "text", request=key) for i, key in enumerate(keys)])
+    return keys
+
+
+def to_format_1(path):
+    """Turn a run file into one as the first format had it: requests in one piece, nothing said of who made it."""
+    with Store(path) as store:
+        hashes = [row[0] for row in store._execute("SELECT hash FROM requests")]
+        bodies = [(key, canonical(store.request(key))) for key in hashes]
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(
+        "BEGIN; DROP TABLE requests; DROP TABLE texts; "
+        "CREATE TABLE requests (hash BLOB PRIMARY KEY, body TEXT NOT NULL) WITHOUT ROWID; "
+        "DELETE FROM meta WHERE name IN ('created', 'package', 'base_url'); PRAGMA user_version=1; COMMIT;"
+    )
+    connection.execute("BEGIN")
+    connection.executemany("INSERT INTO requests VALUES (?, ?)", bodies)
+    connection.execute("COMMIT")
+    connection.close()
+
+
+class Model:
+    """Must not be asked."""
+
+    max_choices = 8
+
+    def __init__(self, name, **_):
+        self.name = name
+
+    async def __call__(self, request, /):
+        raise AssertionError(request)
+
+    async def aclose(self):
+        """Nothing to give back."""
+
+
+def everything(path):
+    """Read every row but the requests."""
+    connection = sqlite3.connect(path)
+    names = ("meta", "questions", "replies", "batches", "events")
+    rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+    connection.close()
+    return rows
+
+
+def format_of(path):
+    connection = sqlite3.connect(path)
+    found = runfile.format_of(connection)
+    connection.close()
+    return found
+
+
+def test_an_older_file_is_read_as_it_is(tmp_path):
+    keys = filled(tmp_path / "a.db")
+    to_format_1(tmp_path / "a.db")
+    before = (tmp_path / "a.db").read_bytes()
+    with Store(tmp_path / "a.db") as store:
+        assert [store.request(key) for key in keys] == BODIES
+        assert store.request(b"nobody's") == {}
+        assert len(store.replies("respond", "q")) == 5
+    assert (tmp_path / "a.db").read_bytes() == before
+
+
+def test_an_older_file_is_migrated_when_it_is_written(tmp_path):
+    keys = filled(tmp_path / "a.db")
+    to_format_1(tmp_path / "a.db")
+    before = everything(tmp_path / "a.db")
+    for _ in range(2):
+        with Store(tmp_path / "a.db", write=True) as store:
+            assert [store.request(key) for key in keys] == BODIES
+            assert [store.add_request(body) for body in BODIES] == keys
+            assert store.integrity_faults() == []
+        assert everything(tmp_path / "a.db") == before
+        assert format_of(tmp_path / "a.db") == FORMAT_VERSION
+
+
+def test_a_run_of_an_older_file_goes_on_without_buying_anything_again(tmp_path, monkeypatch):
+    path, settings = tmp_path / "a.db", Settings("fake/?pmf=.5,.3,.2", "starter", n=6, sample=9, judge="fake/judge")
+    asyncio.run(execute(settings, path))
+    with Run(path) as run:
+        before = run.estimates()
+    to_format_1(path)
+    with Run(path) as run:
+        assert run.estimates().equals(before)
+    rows = everything(path)["replies"]
+    monkeypatch.setattr(connections, "open_model", Model)
+    assert asyncio.run(execute(settings, path)).missing == 0
+    assert everything(path)["replies"] == rows
+    monkeypatch.undo()
+    asyncio.run(execute(replace(settings, n=8), path))
+    assert everything(path)["replies"][: len(rows)] == rows
+    with Run(path) as run:
+        assert run.counts == {"parsed": 72, "missing": 0}
+        assert run.missing == 0
+
+
+def test_a_migration_that_fails_leaves_the_older_file_whole(tmp_path, monkeypatch):
+    keys = filled(tmp_path / "a.db")
+    to_format_1(tmp_path / "a.db")
+    monkeypatch.setattr(runfile, "TEXTS_TABLES", (*runfile.TEXTS_TABLES, "CREATE TABLE nonsense"))
+    with pytest.raises(StoreError):
+        Store(tmp_path / "a.db", write=True)
+    monkeypatch.undo()
+    assert format_of(tmp_path / "a.db") == 1
+    with Store(tmp_path / "a.db", write=True) as store:
+        assert [store.request(key) for key in keys] == BODIES
+
+
+def test_a_migration_gives_the_space_back(tmp_path):
+    text = "Instructions to the judge. " * 200
+    with Store(tmp_path / "a.db", write=True) as store:
+        for i in range(300):
+            content = [{"content": text, "role": "system"}, {"content": str(i), "role": "user"}]
+            store.add_request({"asked": "x", "messages": content})
+    small = (tmp_path / "a.db").stat().st_size
+    to_format_1(tmp_path / "a.db")
+    assert (tmp_path / "a.db").stat().st_size > 10 * small
+    Store(tmp_path / "a.db", write=True).close()
+    assert (tmp_path / "a.db").stat().st_size < 1.2 * small
+
+
+def test_a_file_says_when_and_by_which_version_it_was_made(tmp_path):
+    with Store(tmp_path / "a.db", write=True) as store:
+        made = store.meta("created")
+        assert store.meta("package") == version("semece")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", made)
+    with Store(tmp_path / "a.db", write=True) as store:
+        assert store.meta("created") == made
+
+
+@pytest.fixture
+def poor_disk(monkeypatch):
+    """Open files through a part of SQLite that has no shared memory, as on a network disk: no write-ahead log."""
+    address = runfile.address
+    monkeypatch.setattr(runfile, "address", lambda file, mode: f"{address(file, mode)}&vfs=unix-none")
+
+
+@pytest.mark.usefixtures("poor_disk")
+def test_a_disk_without_a_write_ahead_log_is_said_once_and_nothing_is_lost(tmp_path, caplog):
+    caplog.set_level(logging.INFO, "semece")
+    for i in range(3):
+        with Store(tmp_path / "a.db", write=True) as store:
+            assert runfile.journal_mode(store._connection) == "delete"
+            store.append([StoredReply(digest(i), "respond", "q", i, "ok", "text")])
+    with Store(tmp_path / "a.db") as store:
+        assert [name for name, text in store.events() if "no write-ahead log" in text] == ["store"]
+        assert len(store.replies("respond", "q")) == 3
+    assert caplog.text.count("no write-ahead log") == 1
+    assert {path.name for path in tmp_path.iterdir()} <= {"a.db", "a.db.lock"}
+
+
+def test_a_disk_with_a_write_ahead_log_needs_no_word(tmp_path):
+    with Store(tmp_path / "a.db", write=True) as store:
+        assert runfile.journal_mode(store._connection) == "wal"
+        assert store.events() == []
+
+
+def test_the_schema_counts_as_delivered_what_the_code_does():
+    with Store(":memory:", write=True) as store:
+        sql = store._execute("SELECT sql FROM sqlite_master WHERE name = 'delivered'")[0][0]
+    assert set(re.findall(r"'(\w+)'", sql)) == runfile.FINAL | {"ok"}
+
+
+def test_requests_are_committed_before_a_batch_that_needs_them(tmp_path):
+    with Store(tmp_path / "a.db", write=True) as store:
+        key = store.add_request(BODIES[0])
+        assert store.request(key) == BODIES[0]
+        store.put_batch("b", "submitting", None, json.dumps({}))
+        with Store(tmp_path / "a.db") as reader:
+            assert reader.request(key) == BODIES[0]
+            assert [row[0] for row in reader.batches()] == ["b"]
+
+
+def test_requests_do_not_pile_up_in_memory(tmp_path):
+    with Store(tmp_path / "a.db", write=True) as store:
+        for i in range(1200):
+            store.add_request({"asked": str(i)})
+            assert len(store._requests) < 500
