@@ -52,11 +52,12 @@ async def plain(url: str, choices: int) -> int:
 
 async def ours(url: str, choices: int, folder: str) -> int:
     """Run the pipeline into a run file."""
-    from semece.models.openai.chat_completions import OpenAICompatible, Service
+    from semece.models.openai.chat_completions import OpenAICompatible
+    from semece.models.services import Service
     from semece.sampling.job import execute
     from semece.sampling.settings import Settings
 
-    service = Service(None, "NO_KEY", choices)
+    service = Service("Test", keys=("NO_KEY",), choices=choices)
     model = OpenAICompatible("openai-api/test/m", "m", service, address=url, key="")
     settings = Settings("openai-api/test/m", "made", n=N, judge="exact", concurrency=CONCURRENCY)
     await execute(settings, Path(folder) / "a.db", dataset=dataset(), model=model)

@@ -15,6 +15,16 @@ def test_the_command_line_page_is_current():
     assert (ROOT / "docs" / "cli.md").read_text() == text, "run python docs/make_cli.py"
 
 
+def test_the_page_of_providers_is_current():
+    page = (ROOT / "docs" / "providers.md").read_text()
+    made = runpy.run_path(str(ROOT / "docs" / "make_providers.py"))
+    assert made["text"](page) == page, "run python docs/make_providers.py"
+    for title, (words, service) in made["documented"]().items():
+        section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+        assert f"--model {words[0]}/{service.example}" in section, title
+        assert (service.cost == "free" or service.spelled != "NAME") or f"export {service.keys[0]}=" in section, title
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_between_pages_lead_somewhere(page):
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):

@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from semece.errors import SemeceError
-from semece.models import Decoding, Message, Request
+from semece.models import Decoding, Message, Request, check_model, open_model
 from semece.records import Question
-from semece.sampling.opening import check_model, open_judge, open_model
+from semece.sampling.opening import open_judge
 
 QUESTION = Question("q", "Capital of France?", ("Paris",))
 

@@ -8,16 +8,13 @@ import socket
 import sys
 import traceback
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from semece.datasets import Dataset
 from semece.errors import ModelError, TransientError
-from semece.models import Decoding, Message, Request, Usage
-from semece.models.anthropic_google.provider_chats import open_provider
+from semece.models import Decoding, Message, Request, Usage, open_model
 from semece.models.anthropic_google.provider_options import named_option
-from semece.models.openai.chat_completions import SERVICES
 from semece.prompts.replies import GRADE_SCHEMA
 from semece.records import Question
 from semece.runs.run import Run
@@ -47,7 +44,7 @@ def ask(spelling, server, *requests, timeout=20.0, base_url=None):
     """Ask one after the other; gives the model and what came, errors included."""
 
     async def go():
-        model = open_provider(spelling, base_url=base_url or server.url, timeout=timeout)
+        model = open_model(spelling, base_url=base_url or server.url, timeout=timeout)
         came = []
         for request in requests or (Request(ASKED),):
             try:
@@ -65,7 +62,7 @@ def test_numbers_of_tokens_that_cannot_be_are_not_known_and_that_is_said_once(sp
     from pydantic_ai.messages import ModelResponse, TextPart
     from pydantic_ai.usage import RequestUsage
 
-    model = open_provider(spelling, base_url="http://127.0.0.1:9")
+    model = open_model(spelling, base_url="http://127.0.0.1:9")
     usage = RequestUsage(input_tokens=counts[0], output_tokens=counts[1])
     response = ModelResponse(parts=[TextPart("Paris")], usage=usage)
     calls = [model.call(response, "{}") for _ in range(2)]
@@ -230,7 +227,7 @@ def test_calls_under_way_learn_the_same_thing_once(spelling):
     theirs, ours = REFUSED[spelling.partition("/")[0]]
 
     async def go(server):
-        model = open_provider(spelling, base_url=server.url, timeout=20.0)
+        model = open_model(spelling, base_url=server.url, timeout=20.0)
         calls = await asyncio.gather(*(model(Request(ASKED, Decoding(top_p=0.9), seed=i)) for i in range(8)))
         await model.aclose()
         return calls
@@ -398,7 +395,7 @@ def test_a_key_that_no_header_can_carry_is_named_before_anything_is_sent(spellin
     name = f"{spelling.partition('/')[0].upper()}_API_KEY"
     monkeypatch.setattr(os, "environ", {**os.environ, name: key})
     with pytest.raises(ModelError, match=f"the key in {name} holds a character that cannot be sent"):
-        open_provider(spelling)
+        open_model(spelling)
 
 
 def test_blanks_that_pasting_left_around_a_key_are_not_sent(spelling, monkeypatch):
@@ -412,7 +409,7 @@ def test_blanks_that_pasting_left_around_a_key_are_not_sent(spelling, monkeypatc
 def test_a_missing_key_is_one_sentence(spelling, monkeypatch):
     monkeypatch.delenv("GEMINI_API_KEY", raising=False)
     with pytest.raises(ModelError, match=r"needs a key: set (ANTHROPIC|GOOGLE)_API_KEY"):
-        open_provider(spelling)
+        open_model(spelling)
 
 
 def test_a_missing_package_is_one_sentence(spelling, monkeypatch):
@@ -420,23 +417,7 @@ def test_a_missing_package_is_one_sentence(spelling, monkeypatch):
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "pydantic_ai", None)
     with pytest.raises(ModelError, match=r"pip install 'semece\[providers\]'"):
-        open_provider(spelling, base_url="http://127.0.0.1:9")
-
-
-def test_every_service_has_a_section_with_its_variable_and_a_command():
-    page = (Path(__file__).parents[2] / "docs" / "providers.md").read_text()
-    for name, service in SERVICES.items():
-        assert f"--model {name}/" in page, name
-        assert service.base_url.startswith("http://127") or f"export {service.key}" in page, name
-        row = page.partition(f"| [`{name}`]")[2].partition("\n")[0]
-        assert f" | {service.max_choices} | " in row, name
-    for name in ("anthropic", "google"):
-        assert f"--model {name}/" in page
-
-
-def test_another_service_is_refused():
-    with pytest.raises(ModelError, match="spelled anthropic/NAME or google/NAME"):
-        open_provider("openai/gpt-4o")
+        open_model(spelling, base_url="http://127.0.0.1:9")
 
 
 QUESTIONS = tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(6))

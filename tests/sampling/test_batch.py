@@ -16,8 +16,17 @@ from pathlib import Path
 import pytest
 
 from semece.errors import BudgetError, ModelError, TransientError
-from semece.models import Call, Decoding, Message, Reply, Request, Usage
-from semece.models.batch_protocol import BatchFailedError, LineResult, UnknownBatchError
+from semece.models import (
+    BatchFailedError,
+    Call,
+    Decoding,
+    LineResult,
+    Message,
+    Reply,
+    Request,
+    UnknownBatchError,
+    Usage,
+)
 from semece.models.fakes.fake_batches import FakeBatches
 from semece.models.fakes.fake_model import FakeModel
 from semece.prompts import response_prompt

@@ -34,9 +34,9 @@ def models() -> None:
 
     Example: [bold]semece models[/bold]
     """
-    from semece.sampling.opening import MODELS
+    from semece.models import spellings
 
-    for name, text in MODELS.items():
+    for name, text in spellings().items():
         typer.echo(f"{name:24s}  {text}")
 
 

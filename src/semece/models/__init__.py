@@ -1,205 +1,47 @@
-"""The one seam to a language model.
+"""Language models behind one protocol, opened by their spelling.
 
-A model is anything with a ``name``, a ``max_choices`` and an async call from a :class:`Request` to a :class:`Call`.
-Adapters live beside this file, one each; ``run.open_model`` maps a spelling to one.
+What the other rooms need is here: the protocol, and what the table of services says of a spelling.
 """
 
-from __future__ import annotations
+from semece.models.protocol import (
+    BatchFailedError,
+    BatchModel,
+    BatchState,
+    Call,
+    Decoding,
+    EncodedLine,
+    LineResult,
+    Message,
+    Model,
+    Reply,
+    ReplyStatus,
+    Request,
+    UnknownBatchError,
+    Usage,
+)
+from semece.models.providers import PROVIDERS, check_model, open_batches, open_model, service_of, spellings
+from semece.models.shared.secrets import clear
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-ReplyStatus = Literal["ok", "content_filter", "truncated", "refusal"]
-"""``ok``, or delivered and paid for but without a usable text (by the provider's own field).
-
-A prompt that is longer than the context is ``truncated`` too: asking again would not help, and other prompts may fit.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a prompt.
-
-    Parameters
-    ----------
-    role : {'system', 'user', 'assistant', 'completion'}
-        ``completion``: raw text to be continued, for models without a chat (the embedded one).
-    content : str
-        The text.
-    """
-
-    role: Literal["system", "user", "assistant", "completion"]
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    """Decoding options as the user asked for them; None means the provider's default.
-
-    Parameters
-    ----------
-    temperature, top_p : float or None
-        Sampling temperature (>= 0) and nucleus mass in (0, 1].
-    max_tokens : int
-        Most tokens of one reply, >= 1.
-    reasoning_effort : str or None
-        Passed on as it is.
-    grammar : str or None
-        A GBNF grammar for models that take one (the embedded one); others ignore it.
-    schema : mapping or None
-        JSON schema of the wanted reply, for providers with structured output; others ignore it.
-    """
-
-    temperature: float | None = 1.0
-    top_p: float | None = 1.0
-    max_tokens: int = 1024
-    reasoning_effort: str | None = None
-    grammar: str | None = None
-    schema: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked of a model in one call.
-
-    Parameters
-    ----------
-    messages : tuple of Message
-        The prompt.
-    decoding : Decoding
-        Options.
-    n : int
-        How many choices are wanted, 1 <= n <= the model's ``max_choices``.
-    seed : int or None
-        Seed of the first choice; choice i is drawn with ``seed + i`` where the model takes seeds.
-    """
-
-    messages: tuple[Message, ...]
-    decoding: Decoding = Decoding()
-    n: int = 1
-    seed: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """One choice as it came back.
-
-    Parameters
-    ----------
-    text : str
-        The text; ``''`` if there was none.
-    status : {'ok', 'content_filter', 'truncated', 'refusal'}
-        See :data:`ReplyStatus`.
-    finish_reason : str or None
-        The provider's own word.
-    raw : str
-        The choice as the provider sent it (JSON), stored and never interpreted again by an adapter.
-    """
-
-    text: str
-    status: ReplyStatus
-    finish_reason: str | None
-    raw: str
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one call as the provider counted them."""
-
-    input_tokens: int
-    output_tokens: int
-
-
-MOST_TOKENS = 10**9
-"""More than any call can take."""
-
-
-def usage_of(input_tokens: object, output_tokens: object) -> Usage | None:
-    """Take what a service says it counted; None if it cannot be true: then nothing is known.
-
-    Parameters
-    ----------
-    input_tokens, output_tokens : object
-        As they came.
-
-    Returns
-    -------
-    Usage or None
-        None unless both are whole numbers from 0 to :data:`MOST_TOKENS`.
-
-    Examples
-    --------
-    >>> usage_of(12, 3), usage_of(-5, 3), usage_of(12, 10**30), usage_of("many", 3)
-    (Usage(input_tokens=12, output_tokens=3), None, None, None)
-    """
-    if type(input_tokens) is not int or type(output_tokens) is not int:
-        return None
-    possible = 0 <= input_tokens <= MOST_TOKENS and 0 <= output_tokens <= MOST_TOKENS
-    return Usage(input_tokens, output_tokens) if possible else None
-
-
-def uncounted(name: str) -> str:
-    """Say that the numbers of tokens that a service gives cannot be true.
-
-    Examples
-    --------
-    >>> uncounted("openai/x")
-    'openai/x gives numbers of tokens that cannot be: what its calls take is not known'
-    """
-    return f"{name} gives numbers of tokens that cannot be: what its calls take is not known"
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """What one call to a model delivered.
-
-    Parameters
-    ----------
-    replies : tuple of Reply
-        The choices that came back: at least one, possibly fewer than asked for, never more.
-    usage : Usage or None
-        Tokens of the whole call; None if the provider does not say.
-    request_id : str or None
-        The provider's id of the request.
-    latency : float
-        Seconds.
-    events : tuple of str
-        What the adapter noticed for the first time (an option dropped, choices not supported), without bodies.
-    """
-
-    replies: tuple[Reply, ...]
-    usage: Usage | None = None
-    request_id: str | None = None
-    latency: float = 0.0
-    events: tuple[str, ...] = ()
-
-
-@runtime_checkable
-class Model(Protocol):
-    """Anything that answers.
-
-    A call raises :class:`semece.TransientError` if nothing was delivered and asking again may work, and
-    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
-    retry: pacing belongs to the pipeline.
-    """
-
-    @property
-    def name(self) -> str:
-        """The spelling that opens it, such as ``openai/gpt-4o-mini``; part of every key."""
-        ...
-
-    @property
-    def max_choices(self) -> int:
-        """How many choices one request may ask for now; may fall to 1 during a run, never rises."""
-        ...
-
-    async def __call__(self, request: Request, /) -> Call:
-        """Ask."""
-        ...
-
-    async def aclose(self) -> None:
-        """Give back connections and memory."""
-        ...
+__all__ = [
+    "PROVIDERS",
+    "BatchFailedError",
+    "BatchModel",
+    "BatchState",
+    "Call",
+    "Decoding",
+    "EncodedLine",
+    "LineResult",
+    "Message",
+    "Model",
+    "Reply",
+    "ReplyStatus",
+    "Request",
+    "UnknownBatchError",
+    "Usage",
+    "check_model",
+    "clear",
+    "open_batches",
+    "open_model",
+    "service_of",
+    "spellings",
+]

@@ -10,8 +10,7 @@ from semece.canonical_json import canonical
 from semece.datasets import Dataset, open_dataset, with_unique_ids
 from semece.datasets.files import question_from, storable
 from semece.errors import ModelError, SemeceError, TransientError
-from semece.models import Call, Model, Reply, Request
-from semece.models.anthropic_google.provider_errors import clear
+from semece.models import Call, Model, Reply, Request, clear
 from semece.records import Question
 from semece.runs.run import Run
 from semece.sampling.job import execute

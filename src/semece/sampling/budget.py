@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical
 from semece.errors import BudgetError, ParseError
-from semece.models import Usage
+from semece.models import Usage, service_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -97,11 +97,10 @@ def known_price(spelling: str, overrides: Mapping[str, Price] | None = None, *, 
     """
     if overrides and spelling in overrides:
         return overrides[spelling]
+    cost = service_of(spelling).cost
+    if cost != "listed":
+        return Price(0.0, 0.0) if cost == "free" else None
     service, _, name = spelling.partition("/")
-    if service == "openai-api":
-        return None
-    if service in {"fake", "local", "gguf", "ollama", "vllm"}:
-        return Price(0.0, 0.0)
     try:
         live = _listed_price(service, name)
         if not batch:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.sampling.opening import open_batches, open_model
+from semece.models import open_batches, open_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from semece.models import Model
-    from semece.models.batch_protocol import BatchModel
+    from semece.models import BatchModel, Model
     from semece.records import Question
     from semece.sampling.settings import Settings
 
@@ -38,7 +37,7 @@ class Connections:
         Raises
         ------
         ModelError
-            As :func:`semece.sampling.opening.open_model`.
+            As :func:`semece.models.open_model`.
         """
         if spelling not in self._live:
             self._live[spelling] = open_model(
@@ -55,7 +54,7 @@ class Connections:
         Raises
         ------
         ModelError
-            As :func:`semece.sampling.opening.open_batches`.
+            As :func:`semece.models.open_batches`.
         """
         if spelling not in self._batches:
             self._batches[spelling] = open_batches(

@@ -20,8 +20,7 @@ from semece.store.keys import Asking, missing_slots, set_failed_aside
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from semece.models import Model, Request
-    from semece.models.batch_protocol import BatchModel
+    from semece.models import BatchModel, Model, Request
     from semece.records import Partition, Question, Response
     from semece.sampling.connections import Connections
     from semece.sampling.live_calls import Asker

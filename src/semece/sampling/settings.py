@@ -11,11 +11,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 from semece.errors import SemeceError
 from semece.judges.llm import PROMPTS
-from semece.models import Decoding
+from semece.models import Decoding, check_model, service_of
 from semece.prompts import ResponsePrompt, response_prompt
 from semece.sampling.batch.courier import BatchPatience
 from semece.sampling.live_calls import Patience
-from semece.sampling.opening import FREE_JUDGES, default_judge
+from semece.sampling.opening import FREE_JUDGES
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -115,12 +115,12 @@ class Settings:
     @property
     def embedded(self) -> bool:
         """Whether the model continues text instead of chatting."""
-        return self.model.partition("/")[0] in {"local", "gguf"}
+        return service_of(self.model).continues
 
     @property
     def decoding(self) -> Decoding:
         """The options of every response, with the grammar of the prompt."""
-        tokens = self.max_tokens or (64 if self.embedded else 1024)
+        tokens = self.max_tokens or service_of(self.model).default_tokens
         grammar = self.response_prompt.grammar
         return Decoding(self.temperature, self.top_p, tokens, self.reasoning_effort, grammar)
 
@@ -222,6 +222,20 @@ class Settings:
             "reasoning effort": self.reasoning_effort,
             "seed": self.seed,
         }
+
+
+def default_judge(model: str) -> str:
+    """Name the judge of a model that runs here; for others it must be named.
+
+    Raises
+    ------
+    SemeceError
+        The model does not run here.
+    """
+    check_model(model)
+    if service_of(model).runs_here:
+        return "rules"
+    raise SemeceError(f"name a judge: --judge rules (free) or --judge {model}")
 
 
 def _selecting(words: Sequence[str]) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
-from semece.models import Usage
+from semece.models import Usage, check_model
 from semece.sampling.batch.ledger import Ledger, request_of
 from semece.sampling.budget import known_price, most_tokens
 
@@ -33,6 +33,18 @@ def price_of(settings: Settings, spelling: str) -> Price | None:
             "--max-total-tokens"
         )
     return price
+
+
+def check_priced(settings: Settings, spelling: str) -> None:
+    """Refuse a model that nobody knows, and a budget in USD without its price.
+
+    Raises
+    ------
+    SemeceError
+        There is no such model, or there is a budget in USD and no price.
+    """
+    check_model(spelling)
+    price_of(settings, spelling)
 
 
 def spent_at_most(store: Store, price_of: Callable[[str], Price | None]) -> tuple[float, int]:

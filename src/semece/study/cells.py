@@ -18,10 +18,10 @@ from semece.runs.exports import write
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, known_price
 from semece.sampling.job import check_identity, execute
-from semece.sampling.opening import check_model, open_judges
+from semece.sampling.opening import open_judges
 from semece.sampling.price_plan import plan
 from semece.sampling.settings import check_settings
-from semece.sampling.spending import price_of, spent_at_most
+from semece.sampling.spending import check_priced, spent_at_most
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _opened(spelling: str) -> Dataset | str:
 def _check_settings(settings: Settings) -> None:
     """Refuse settings that cannot be meant, models and judges that nobody knows, and a budget without a price."""
     check_settings(settings)
-    check_model(settings.model)
+    check_priced(settings, settings.model)
     try:
         spelled = settings.judges()
     except SemeceError:
@@ -101,11 +101,9 @@ def _check_settings(settings: Settings) -> None:
         ) from None
     if "given" in spelled:
         raise SemeceError("the judge 'given' reads labels that came with samples; a study needs another")
-    price_of(settings, settings.model)
     for judge in open_judges(*spelled, prompt=settings.judge_prompt):
         if isinstance(judge, LLMJudge):
-            check_model(judge.model)
-            price_of(settings, judge.model)
+            check_priced(settings, judge.model)
 
 
 def _check_questions(study: Study, cell: Cell, data: Dataset) -> None:

@@ -11,43 +11,29 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
-from semece.models import Message, Request
-from semece.models.anthropic_google.provider_chats import UNREADABLE, open_provider
+from semece.models.anthropic_google.provider_chats import UNREADABLE
 from semece.models.anthropic_google.provider_errors import explain_status, sentence_of
 from semece.models.anthropic_google.provider_options import OPTIONS, named_option
-from semece.models.batch_protocol import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
+from semece.models.protocol import (
+    BatchFailedError,
+    BatchState,
+    EncodedLine,
+    LineResult,
+    Message,
+    Request,
+    UnknownBatchError,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from semece.models.anthropic_google.provider_chats import ProviderModel
-    from semece.models.batch_protocol import Ending
+    from semece.models.protocol import Ending
 
 MAX_LINES = 20_000
 """Most lines of a batch: below the services' own limits, since its results are held in memory."""
 
 _PAGE, _LEAST = 100, 20
-
-
-def open_provider_batches(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> ProviderBatches:
-    """Open the batch interface of a model of Anthropic or Google.
-
-    Parameters
-    ----------
-    spelling, base_url, timeout
-        As :func:`semece.models.anthropic_google.provider_chats.open_provider`.
-
-    Returns
-    -------
-    ProviderBatches
-
-    Raises
-    ------
-    ModelError
-        As :func:`semece.models.anthropic_google.provider_chats.open_provider`.
-    """
-    live = open_provider(spelling, base_url=base_url, timeout=timeout)
-    return AnthropicBatches(live) if live.service == "anthropic" else GoogleBatches(live)
 
 
 class ProviderBatches(ABC):

@@ -14,26 +14,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from semece.errors import ModelError, TransientError
-from semece.models import Call, Reply, uncounted, usage_of
-from semece.models.anthropic_google.provider_errors import clear, explain, sentence_of
+from semece.models.anthropic_google.provider_errors import explain, sentence_of
 from semece.models.anthropic_google.provider_options import OPTIONS, Dropped, named_option
-from semece.models.anthropic_google.provider_services import (
-    NO_KEY,
-    SERVICES,
-    anthropic_model,
-    client_of,
-    google_model,
-    kept_bodies,
-    key_of,
-)
-from semece.models.openai.chat_completions import is_loopback
-from semece.models.shared.contexts import is_too_long, too_long
-from semece.models.shared.secrets import keep_out_of_logs, secrets_of
+from semece.models.anthropic_google.provider_services import anthropic_model, client_of, google_model, kept_bodies
+from semece.models.protocol import Call, Reply, uncounted, usage_of
+from semece.models.services import is_loopback
+from semece.models.shared.refusals import is_too_long, too_long
+from semece.models.shared.secrets import clear, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from semece.models import Decoding, Message, ReplyStatus, Request
+    from semece.models.protocol import Decoding, Message, ReplyStatus, Request
+    from semece.models.services import Service
 
 
 _FINISHED: Mapping[str, ReplyStatus] = {
@@ -55,15 +48,23 @@ UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, Asser
 """What the libraries raise for a body of another shape than the service's."""
 
 
-def open_provider(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> ProviderModel:
+NO_KEY = "none"
+"""What is sent to a server on this machine in the place of a key."""
+
+
+def open_provider(
+    spelling: str, name: str, service: Service, *, base_url: str | None = None, timeout: float = 600.0
+) -> ProviderModel:
     """Open a model of Anthropic or Google.
 
     Parameters
     ----------
-    spelling : str
-        ``anthropic/NAME`` or ``google/NAME``.
+    spelling, name : str
+        What opens it; what the service calls it.
+    service : Service
+        What is known of it.
     base_url : str, optional
-        Another endpoint. None: ``ANTHROPIC_BASE_URL`` or ``GOOGLE_GEMINI_BASE_URL`` if set, else the service's own.
+        Another endpoint. None: the environment's if it names one, else the service's own.
     timeout : float
         Seconds of one call.
 
@@ -74,29 +75,25 @@ def open_provider(spelling: str, *, base_url: str | None = None, timeout: float 
     Raises
     ------
     ModelError
-        No such service, no key that can be sent (none is needed on this machine), or the extra is not installed.
+        No key that can be sent (none is needed on this machine), or the extra is not installed.
     """
-    word, _, name = spelling.partition("/")
-    service = SERVICES.get(word)
-    if service is None or not name:
-        raise ModelError(f"a model is spelled anthropic/NAME or google/NAME; got {spelling!r}")
-    url = base_url or os.environ.get(service.address)
+    url = base_url or os.environ.get(service.address_variable)
     here = url is not None and is_loopback(url)
-    key = key_of(service, here=here)
+    key = key_of(service)
+    if not key and not here:
+        variables = " or ".join(service.keys)
+        raise ModelError(f"{service.title} needs a key: set {variables} in the environment or in --env-file")
     try:
         client = client_of(timeout, here=here)
-        model = (
-            anthropic_model(name, key, url, timeout, client)
-            if word == "anthropic"
-            else google_model(name, key, url, client)
-        )
+        make = anthropic_model if service.adapter == "anthropic" else google_model
+        model = make(name, key or NO_KEY, url, timeout, client)
     except ImportError:
         raise ModelError(
-            f"{service.title} needs packages that are not installed: pip install 'semece[providers]'"
+            f"{service.title} needs packages that are not installed: pip install 'semece[{service.extra}]'"
         ) from None
-    secrets = secrets_of(url or "", "" if key == NO_KEY else key)
+    secrets = secrets_of(url or "", key)
     keep_out_of_logs(secrets)
-    return ProviderModel(spelling, model, client, key=key, timeout=timeout, secrets=secrets)
+    return ProviderModel(spelling, service, model, client, key=key or NO_KEY, timeout=timeout, secrets=secrets)
 
 
 class ProviderModel:
@@ -106,6 +103,8 @@ class ProviderModel:
     ----------
     name : str
         Its spelling.
+    service : Service
+        What is known of its service.
     model : pydantic_ai.models.Model
         What is asked.
     client : httpx2.AsyncClient
@@ -123,6 +122,7 @@ class ProviderModel:
     def __init__(
         self,
         name: str,
+        service: Service,
         model: Any,  # noqa: ANN401 - pydantic-ai is there only with the extra
         client: Any,  # noqa: ANN401 - httpx2 too
         *,
@@ -131,7 +131,7 @@ class ProviderModel:
         secrets: tuple[str, ...] = (),
     ) -> None:
         self.name = name
-        self.service = name.partition("/")[0]
+        self.service = service
         self.model = model
         self.dropped = Dropped()
         self._client = client
@@ -154,7 +154,7 @@ class ProviderModel:
             See :class:`semece.models.Model`.
         """
         if request.n != 1:
-            raise ValueError(f"{self.service} gives one choice per request; got n = {request.n}")
+            raise ValueError(f"{self.service.title} gives one choice per request; got n = {request.n}")
         return await self._ask(request)
 
     async def _ask(self, request: Request) -> Call:
@@ -214,7 +214,7 @@ class ProviderModel:
         wanted = {
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
-            "seed": request.seed if self.service == "google" else None,
+            "seed": request.seed if self.service.seed else None,
             "thinking": decoding.reasoning_effort,
             "schema": decoding.schema,
         }
@@ -235,8 +235,9 @@ class ProviderModel:
             for name in ("temperature", "top_p"):
                 if getattr(decoding, name) is not None:
                     self.dropped.add(name, f"{self.name} takes no sampling options")
-        if self.service == "anthropic" and decoding.temperature is not None and decoding.top_p is not None:
-            self.dropped.add("top_p", "Anthropic refuses it together with temperature")
+        both = decoding.temperature is not None and decoding.top_p is not None
+        if self.service.temperature_or_top_p and both:
+            self.dropped.add("top_p", f"{self.service.title} refuses it together with temperature")
         if decoding.schema is not None and not profile.get("supports_json_schema_output"):
             self.dropped.add("schema", f"{self.name} has no structured output")
         if decoding.reasoning_effort is not None and not profile.get("supports_thinking"):

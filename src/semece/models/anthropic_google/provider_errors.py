@@ -5,26 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
-from semece.models.openai.openai_errors import retry_after
+from semece.models.shared.refusals import retry_after
+from semece.models.shared.secrets import clear
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-LONGEST_SENTENCE = 300
-
-
-def clear(text: str, secrets: Iterable[str]) -> str:
-    """Take secrets out of a text and make it one line of at most 300 characters.
-
-    Examples
-    --------
-    >>> clear("invalid x-api-key sk-123456", ["sk-123456"])
-    'invalid x-api-key ***'
-    """
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_SENTENCE else f"{line[:LONGEST_SENTENCE]}..."
 
 
 def sentence_of(error: Exception) -> str:

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError
-from semece.models import Call, Reply, Usage
 from semece.models.embedded.weights import SMOLLM2, check, find
-from semece.models.shared.contexts import is_too_long, too_long
+from semece.models.protocol import Call, Reply, Usage
+from semece.models.shared.refusals import is_too_long, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from semece.models import Decoding, Request
+    from semece.models.protocol import Decoding, Request
 
 THREADS = 2
 """Always: another number gives other texts."""

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
 from semece.errors import ModelError
-from semece.models.batch_protocol import BatchState, EncodedLine, LineResult, UnknownBatchError
+from semece.models.protocol import BatchState, EncodedLine, LineResult, UnknownBatchError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from semece.models import Model, Request
+    from semece.models.protocol import Model, Request
 
 
 @dataclass(slots=True)

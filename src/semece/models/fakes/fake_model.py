@@ -19,7 +19,7 @@ from semece.models.fakes.faults import FakeService, Faults, prompt_of, uniform
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from semece.models import Call, Model, Request
+    from semece.models.protocol import Call, Model, Request
 
 
 _SYLLABLES = ("ba", "de", "fi", "go", "ku", "lam", "nev", "por", "sut", "zin")

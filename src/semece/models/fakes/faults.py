@@ -13,12 +13,12 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from semece.errors import ModelError, TransientError
-from semece.models import Call, Reply, Request, Usage
+from semece.models.protocol import Call, Reply, Request, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from semece.models import ReplyStatus
+    from semece.models.protocol import ReplyStatus
 
 CALL_FAULTS: Mapping[str, str] = {
     "429": "rate limited, without a Retry-After",

@@ -1,4 +1,4 @@
-"""Services that speak OpenAI's chat completions: one adapter, a table of addresses and keys.
+"""Services that speak OpenAI's chat completions: one adapter.
 
 A call is one request; pacing and repeating belong to the pipeline. What a service refuses by name in a 400 (an option,
 several choices) is left out from then on, and said once.
@@ -8,69 +8,30 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import ipaddress
 import json
 import os
 import re
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from semece.errors import ModelError, TransientError
-from semece.models import Call, Reply, Usage, uncounted, usage_of
-from semece.models.anthropic_google.provider_errors import clear
 from semece.models.openai.openai_errors import FILTERED, codes, explain, losses, lost, named_option, sentence
-from semece.models.shared.contexts import is_too_long, too_long
-from semece.models.shared.secrets import keep_out_of_logs, secrets_of, sendable
+from semece.models.protocol import Call, Reply, Usage, uncounted, usage_of
+from semece.models.services import is_loopback
+from semece.models.shared.refusals import is_too_long, too_long
+from semece.models.shared.secrets import clear, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from openai import AsyncOpenAI
 
-    from semece.models import ReplyStatus, Request
+    from semece.models.protocol import ReplyStatus, Request
+    from semece.models.services import Service
 
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    """Where a service is and what it takes.
-
-    Parameters
-    ----------
-    base_url : str or None
-        Its address; None: from the environment.
-    key : str
-        The environment variable of its key.
-    max_choices : int
-        Most choices of one request.
-    max_tokens, seed : str
-        What it calls the most tokens of a reply, and the seed.
-    """
-
-    base_url: str | None
-    key: str
-    max_choices: int = 1
-    max_tokens: str = "max_tokens"
-    seed: str = "seed"
-
-
-SERVICES: Mapping[str, Service] = {
-    "openai": Service("https://api.openai.com/v1", "OPENAI_API_KEY", 8, "max_completion_tokens"),
-    "xai": Service("https://api.x.ai/v1", "XAI_API_KEY"),
-    "mistral": Service("https://api.mistral.ai/v1", "MISTRAL_API_KEY", seed="random_seed"),
-    "openrouter": Service("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"),
-    "groq": Service("https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "deepseek": Service("https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-    "together": Service("https://api.together.xyz/v1", "TOGETHER_API_KEY", 8),
-    "ollama": Service("http://127.0.0.1:11434/v1", "OLLAMA_API_KEY"),
-    "vllm": Service("http://127.0.0.1:8000/v1", "VLLM_API_KEY", 16),
-}
-"""Address, key and choices by the first word of a spelling."""
-
-OTHER = Service(None, "SERVICE_API_KEY", 8)
-"""A service that is not in the table; its word stands for ``SERVICE``."""
 
 MOST_BYTES = 32 << 20
 """More than any reply has; what is longer, once it is unpacked, is not read on."""
@@ -79,14 +40,17 @@ LONELY = 3
 """After so many calls in a row that gave one choice of several, they are asked for one by one."""
 
 
-def open_openai(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> OpenAICompatible:
+def open_openai(
+    spelling: str, name: str, service: Service, *, base_url: str | None = None, timeout: float = 600.0
+) -> OpenAICompatible:
     """Open a model of an OpenAI-compatible service.
 
     Parameters
     ----------
-    spelling : str
-        ``service/NAME`` with a service of :data:`SERVICES`, or ``openai-api/SERVICE/NAME`` with ``SERVICE_BASE_URL``
-        and ``SERVICE_API_KEY`` in the environment.
+    spelling, name : str
+        What opens it; what the service calls it.
+    service : Service
+        What is known of it.
     base_url : str, optional
         Wins over the environment, which wins over the table. A user name and password in it are sent as such.
     timeout : float
@@ -100,45 +64,17 @@ def open_openai(spelling: str, *, base_url: str | None = None, timeout: float = 
     Raises
     ------
     ModelError
-        The spelling, the address or the key is missing.
+        The address or the key is missing.
     """
-    service, name, word = _service(spelling)
-    address = base_url or os.environ.get(f"{word}_BASE_URL") or service.base_url
+    address = base_url or os.environ.get(service.address_variable) or service.address
     if not address:
-        raise ModelError(f"{spelling} needs an address: set {word}_BASE_URL, or give --base-url")
+        raise ModelError(f"{spelling} needs an address: set {service.address_variable}, or give --base-url")
     if not re.match(r"https?://[^/]", address):
         raise ModelError(f"the address of {spelling} must begin with http:// or https:// and a host")
-    key = sendable(os.environ.get(service.key, ""), service.key)
+    key = key_of(service)
     if not key and not urlsplit(address).username and not is_loopback(address):
-        raise ModelError(f"{spelling} needs a key: set {service.key} in the environment, or give --env-file")
+        raise ModelError(f"{spelling} needs a key: set {service.keys[0]} in the environment, or give --env-file")
     return OpenAICompatible(spelling, name, service, address=address, key=key, timeout=timeout)
-
-
-def _service(spelling: str) -> tuple[Service, str, str]:
-    """Split a spelling into the service, the model's name there, and the word of its variables."""
-    first, _, rest = spelling.partition("/")
-    if first in SERVICES and rest:
-        return SERVICES[first], rest, first.upper()
-    custom, _, name = rest.partition("/")
-    if first != "openai-api" or not custom or not name:
-        raise ModelError(f"{spelling!r} must be spelled openai-api/SERVICE/NAME or SERVICE/NAME of a known service")
-    word = re.sub(r"\W", "_", custom).upper()
-    return Service(None, f"{word}_API_KEY", OTHER.max_choices), name, word
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address is on this machine.
-
-    Examples
-    --------
-    >>> is_loopback("http://127.0.0.1:8000/v1"), is_loopback("http://localhost/v1"), is_loopback("https://api.x.ai/v1")
-    (True, True, False)
-    """
-    host = urlsplit(address).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 class OpenAICompatible:
@@ -159,8 +95,9 @@ class OpenAICompatible:
     def __init__(
         self, spelling: str, name: str, service: Service, *, address: str, key: str = "", timeout: float = 600.0
     ) -> None:
-        self._spelling, self._model, self._max_choices = spelling, name, service.max_choices
+        self._spelling, self._model, self._max_choices = spelling, name, service.choices
         self._tokens_name, self._renamed, self._seed_name = service.max_tokens, False, service.seed
+        self._organizations = service.organizations
         self._address, self._key, self._timeout = address, key, timeout
         self._dropped: set[str] = set()
         self._said: set[str] = set()
@@ -204,7 +141,7 @@ class OpenAICompatible:
             # On this machine no proxy is asked.
             http_client=DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self._address) else None,
         )
-        if not self._spelling.startswith("openai/"):
+        if not self._organizations:
             client.organization = client.project = None
         keep_out_of_logs(self._secrets)
         return client
@@ -269,7 +206,7 @@ class OpenAICompatible:
             "top_p": options.top_p,
             self._tokens_name: options.max_tokens,
             "reasoning_effort": options.reasoning_effort,
-            "seed": request.seed,
+            "seed": request.seed if self._seed_name else None,
             "n": min(request.n, self._max_choices) if request.n > 1 and self._max_choices > 1 else None,
             "response_format": _format(options.schema),
         }

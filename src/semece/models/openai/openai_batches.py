@@ -9,15 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from semece.errors import ModelError, TransientError
-from semece.models.batch_protocol import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
 from semece.models.openai import openai_errors
-from semece.models.openai.chat_completions import OpenAICompatible, open_openai
+from semece.models.openai.chat_completions import OpenAICompatible
+from semece.models.protocol import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from semece.models import Request
-    from semece.models.batch_protocol import Ending
+    from semece.models.protocol import Ending, Request
 
 ENDPOINT: Literal["/v1/chat/completions"] = "/v1/chat/completions"
 MARK = "semece"
@@ -42,26 +41,6 @@ _OPTIONS = (
 )
 _PAGE = 100
 _MOST_CHOICES = 128
-
-
-def open_openai_batches(spelling: str, *, base_url: str | None = None, timeout: float = 600.0) -> OpenAIBatches:
-    """Open the batch interface of a model of OpenAI or a service like it.
-
-    Parameters
-    ----------
-    spelling, base_url, timeout
-        As :func:`semece.models.openai.chat_completions.open_openai`.
-
-    Returns
-    -------
-    OpenAIBatches
-
-    Raises
-    ------
-    ModelError
-        As :func:`semece.models.openai.chat_completions.open_openai`.
-    """
-    return OpenAIBatches(open_openai(spelling, base_url=base_url, timeout=timeout))
 
 
 @dataclass(frozen=True, slots=True)

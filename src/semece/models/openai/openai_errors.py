@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import email.utils
 import json
-import math
 import re
 import sys
-import time
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
-from semece.models.shared.refusals import may_leave_out
+from semece.models.shared.refusals import may_leave_out, retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
 OUT_OF_QUOTA = {
     "insufficient_quota",
@@ -181,31 +178,3 @@ def lost(error: Exception, name: str, said: str) -> TransientError:
         return TransientError(f"{name}: the reply was broken", status="broken_body", maybe_paid=True)
     how = "connection lost" if maybe_paid else "no connection"
     return TransientError(f"{name}: {how} ({said or cause})", status="connection", maybe_paid=maybe_paid)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Read how long a service asks to wait: milliseconds, seconds or an HTTP date.
-
-    Examples
-    --------
-    >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after-ms": "300"}), retry_after({})
-    (2.5, 0.3, None)
-    """
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        value = headers.get(name)
-        seconds = None if value is None else _seconds(value, unit)
-        if seconds is not None:
-            return seconds
-    return None
-
-
-def _seconds(value: str, unit: float) -> float | None:
-    """Read a number or a date; None if it is neither."""
-    try:
-        seconds = float(value) / unit
-    except ValueError:
-        try:
-            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
-        except (ValueError, OverflowError):
-            return None
-    return max(0.0, seconds) if math.isfinite(seconds) else None

@@ -1,8 +1,18 @@
-"""Refusals that name an option: whether a service does not take it at all, or only not the value it was given."""
+"""What a refusal means: an option that is not taken, a prompt that is too long, or that it pays to wait."""
 
 from __future__ import annotations
 
+import email.utils
+import json
+import math
 import re
+import time
+from typing import TYPE_CHECKING
+
+from semece.models.protocol import Call, Reply, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 NOT_CHOSEN = frozenset({"seed", "random_seed", "n", "response_format", "schema"})
 """Options that do not change what the replies are drawn from: left out whatever a refusal says of them."""
@@ -47,3 +57,88 @@ def may_leave_out(name: str, sentence: str) -> bool:
     if name in NOT_CHOSEN:
         return True
     return _NOT_TAKEN.search(sentence) is not None and _OTHER_VALUES.search(sentence) is None
+
+
+TOO_LONG = "context_length_exceeded"
+"""OpenAI's word for it, and the finish reason of such replies whoever refused."""
+
+_TOO_LONG = re.compile(
+    r"maximum (?:context|prompt) length|context (?:length|window|limit|size)|prompt is too long"
+    r"|(?:input token count|number of tokens allowed)|reduce the length of the (?:messages|prompt|input)",
+    re.IGNORECASE,
+)
+"""How services say it that have no code for it."""
+
+_LIMIT = re.compile(r"maximum (?:context|prompt) length (?:is|of) (\d[\d,]*)", re.IGNORECASE)
+
+
+def is_too_long(sentence: str, *, max_tokens: int = 0) -> bool:
+    """Tell whether a refusal is about the length of this prompt.
+
+    Parameters
+    ----------
+    sentence : str
+        The service's sentence, its code before it if there is one.
+    max_tokens : int
+        What was asked for: if no prompt leaves room for so many, the option is at fault and not this prompt.
+
+    Examples
+    --------
+    >>> is_too_long("prompt is too long: 210000 tokens > 200000 maximum")
+    True
+    >>> is_too_long("This model's maximum context length is 4,096 tokens; you requested 5,020", max_tokens=5000)
+    False
+    """
+    if TOO_LONG not in sentence and not _TOO_LONG.search(sentence):
+        return False
+    limit = _LIMIT.search(sentence)
+    return limit is None or max_tokens < int(limit[1].replace(",", ""))
+
+
+def too_long(name: str, sentence: str, *, n: int = 1) -> Call:
+    """Make n replies without a text of a refusal; nothing was paid for them.
+
+    Parameters
+    ----------
+    name : str
+        The model's spelling.
+    sentence : str
+        The service's sentence without secrets.
+    n : int
+        How many choices were asked for.
+
+    Examples
+    --------
+    >>> too_long("openai/gpt-4o", "too long").replies[0].status
+    'truncated'
+    """
+    reply = Reply("", "truncated", TOO_LONG, json.dumps({"error": sentence}, ensure_ascii=False))
+    return Call((reply,) * n, Usage(0, 0), events=(f"{name}: a prompt is too long for its context: no answer",))
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Read how long a service asks to wait: milliseconds, seconds or an HTTP date.
+
+    Examples
+    --------
+    >>> retry_after({"retry-after": "2.5"}), retry_after({"retry-after-ms": "300"}), retry_after({})
+    (2.5, 0.3, None)
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name)
+        seconds = None if value is None else _seconds(value, unit)
+        if seconds is not None:
+            return seconds
+    return None
+
+
+def _seconds(value: str, unit: float) -> float | None:
+    """Read a number or a date; None if it is neither."""
+    try:
+        seconds = float(value) / unit
+    except ValueError:
+        try:
+            seconds = email.utils.parsedate_to_datetime(value).timestamp() - time.time()
+        except (ValueError, OverflowError):
+            return None
+    return max(0.0, seconds) if math.isfinite(seconds) else None

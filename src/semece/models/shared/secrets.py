@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import logging
+import os
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -11,6 +12,11 @@ from semece.errors import ModelError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from semece.models.services import Service
+
+LONGEST_SENTENCE = 300
+"""Characters of a service's sentence that are shown."""
 
 LIBRARIES = {"openai", "anthropic", "google_genai", "httpx", "httpcore", "httpx2", "httpcore2"}
 """Libraries that may write an address or a header into a log."""
@@ -89,3 +95,28 @@ def sendable(key: str, name: str) -> str:
     if not stripped.isascii() or not stripped.isprintable() or " " in stripped:
         raise ModelError(f"the key in {name} holds a character that cannot be sent: paste it again")
     return stripped
+
+
+def key_of(service: Service) -> str:
+    """Find the key of a service in the environment; empty if there is none.
+
+    Raises
+    ------
+    semece.errors.ModelError
+        It holds a character that no HTTP header can carry.
+    """
+    return next((key for name in service.keys if (key := sendable(os.environ.get(name, ""), name))), "")
+
+
+def clear(text: str, secrets: Iterable[str]) -> str:
+    """Take secrets out of a text and make it one line of at most 300 characters.
+
+    Examples
+    --------
+    >>> clear("invalid x-api-key sk-123456", ["sk-123456"])
+    'invalid x-api-key ***'
+    """
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_SENTENCE else f"{line[:LONGEST_SENTENCE]}..."

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from semece.errors import BudgetError, ModelError, TransientError
-from semece.models.batch_protocol import UnknownBatchError
+from semece.models import UnknownBatchError
 from semece.sampling.batch.batch_stages import nothing
 from semece.sampling.batch.harvest import Harvester
 from semece.sampling.batch.ledger import Ledger, custom_id, new_id
@@ -19,7 +19,7 @@ from semece.sampling.live_calls import Patience
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable
 
-    from semece.models.batch_protocol import BatchModel, BatchState, EncodedLine
+    from semece.models import BatchModel, BatchState, EncodedLine
     from semece.sampling.batch.harvest import Harvest
     from semece.sampling.batch.ledger import Entry, Line
     from semece.sampling.budget import Price

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semece.errors import ModelError, TransientError
-from semece.models.batch_protocol import BatchFailedError, LineResult
+from semece.models import BatchFailedError, LineResult
 from semece.sampling.batch.ledger import custom_id
 from semece.sampling.deliveries import delivered_rows, failed_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from semece.models import Call, Usage
-    from semece.models.batch_protocol import BatchModel, BatchState
+    from semece.models import BatchModel, BatchState, Call, Usage
     from semece.sampling.batch.ledger import Entry
     from semece.sampling.budget import Price
     from semece.store.keys import Slot

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.models.batch_protocol import BatchFailedError
+from semece.models import BatchFailedError
 
 if TYPE_CHECKING:
-    from semece.models.batch_protocol import BatchModel, BatchState
+    from semece.models import BatchModel, BatchState
     from semece.sampling.batch.ledger import Entry, Ledger
 
 
