@@ -10,6 +10,7 @@ from typing import Annotated, Optional
 import typer
 
 from semece.cli.run_readers import AsJson, Judge, OneRun, open_runs
+from semece.runs.metrics import limited_names
 
 Limits = Annotated[
     Optional[list[str]],  # noqa: UP045
@@ -35,7 +36,7 @@ def check(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Check a run against limits, or against another run: exit 1 if it fails, 3 if it is incomplete.
 
-    Names are accuracy, ver_ece, sem1_ece, sem2_ece and sem2_split_ece. With --baseline accuracy must not have fallen
+    Names are {names}. With --baseline accuracy must not have fallen
     and no ECE risen, by a 95 % interval paired by question.
 
     Example: [bold]semece check RUN.db --max sem2_ece=0.2 --min accuracy=0.7[/bold]
@@ -57,5 +58,8 @@ def check(  # noqa: PLR0917 - one parameter per option
         typer.echo(f"semece: {done:,} of {selected:,} questions complete; run it again to continue", err=True)
         raise typer.Exit(3)
 
+
+*_first, _last = limited_names()
+check.__doc__ = str(check.__doc__).format(names=f"{', '.join(_first)} and {_last}")
 
 COMMANDS = {"check": check}

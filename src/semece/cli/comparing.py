@@ -191,8 +191,8 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
         yield f"Judged by different judges: {', '.join(sorted(map(judge_text, judges)))}. Part of a change is theirs."
     ranking = found.ranking.with_columns(pl.col("quantity").map_elements(label, return_dtype=pl.String))
     yield ""
-    for (name,), rows in ranking.group_by("quantity", maintain_order=True):
-        yield leader(str(name), rows.filter(pl.col("rank") == 1))
+    for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
+        yield leader(str(name), label(str(name)), rows.filter(pl.col("rank") == 1))
     yield "\n" + aligned(ranking)
     for (name,), rows in found.changes.group_by("run", maintain_order=True):
         yield f"\nFrom {found.runs[0]} to {name}"
@@ -200,9 +200,12 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
     yield "\nBrackets are 95 % intervals, paired by question; best is the share of resamples in which a run is first."
 
 
-def leader(quantity: str, first: pl.DataFrame) -> str:
+def leader(quantity: str, title: str, first: pl.DataFrame) -> str:
     """Say who is ahead in a quantity, and how surely."""
-    what = "Highest accuracy" if quantity == "Accuracy" else f"Least {quantity}"
+    from semece.runs.metrics import directions
+
+    higher = directions()[quantity] == "higher"
+    what = f"Highest {title[:1].lower()}{title[1:]}" if higher else f"Least {title}"
     best = first["best"][0]
     surely = "" if best is None else f", ahead in {100 * best:.0f} % of resamples of the questions"
     return f"{what}: {' and '.join(first['run'])} ({first['value'][0]:.2f}{', tied' if first.height > 1 else surely})."

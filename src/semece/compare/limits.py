@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.compare.standings import compare_runs
 from semece.errors import SemeceError
+from semece.runs.metrics import directions, limited_names
 from semece.runs.renderers import label
 from semece.runs.summary_rows import summary_table
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
 
     from semece.runs.run import Run
 
-CHECKED: tuple[str, ...] = ("accuracy", "ver_ece", "sem1_ece", "sem2_ece", "sem2_split_ece")
-"""Numbers that can have a limit."""
-
 
 class Check(NamedTuple):
     """One check.
@@ -24,7 +22,7 @@ class Check(NamedTuple):
     Parameters
     ----------
     name : str
-        One of :data:`CHECKED`; of a comparison, its quantity.
+        One of :func:`semece.runs.metrics.limited_names`; of a comparison, its quantity.
     passed : bool
         Whether it holds.
     sentence : str
@@ -71,8 +69,8 @@ def check_run(
 def _limit(text: str) -> tuple[str, float]:
     """Read ``name=value``."""
     name, _, number = text.partition("=")
-    if name not in CHECKED:
-        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(CHECKED)}; got {text!r}")
+    if name not in limited_names():
+        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(limited_names())}; got {text!r}")
     try:
         value = float(number)
     except ValueError:
@@ -85,8 +83,10 @@ def _limit(text: str) -> tuple[str, float]:
 def _within(row: dict[str, float | None], name: str, value: float, end: str) -> Check:
     """Compare one end of an interval with a limit."""
     number, low, high = (row[f"{name}{suffix}"] for suffix in ("", "_low", "_high"))
-    if number is None or low is None or high is None:
+    if number is None:
         raise SemeceError(f"the run has no {label(name)}: no complete question has one")
+    if low is None or high is None:
+        raise SemeceError(f"{label(name)} has no interval that a limit could hold: there are too few questions")
     passed = high <= value if end == "high" else low >= value
     wanted = "at most" if end == "high" else "at least"
     return Check(name, passed, f"{label(name)} {number:.3f} [{low:.3f}, {high:.3f}], wanted {wanted} {value:g}")
@@ -94,13 +94,14 @@ def _within(row: dict[str, float | None], name: str, value: float, end: str) -> 
 
 def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
     """Give a check per quantity whose change has a direction."""
+    better = directions()
     for row in compare_runs([baseline, run]).changes.to_dicts():
         name, low, high = row["quantity"], row["change_low"], row["change_high"]
-        if name != "accuracy" and not name.endswith("_ece"):
+        if name not in better:
             continue
         if low is None:
             raise SemeceError(f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
-        worse = high < 0 if name == "accuracy" else low > 0
+        worse = high < 0 if better[name] == "higher" else low > 0
         text = f"{label(name)} changed by {row['change']:+.3f} [{low:+.3f}, {high:+.3f}]"
         if worse and row["note"]:
             yield Check(name, True, f"{text}, but not surely: {row['note']}")

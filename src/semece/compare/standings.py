@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
+from semece.runs.metrics import quantities
 from semece.runs.run import names_of, pool_of
 from semece.stats.diagnostics.changes import compare_arms, rank_arms
 
@@ -71,9 +72,13 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
         raise SemeceError(f"no question is complete in all of {', '.join(str(run.path) for run in runs)}")
     _check_texts(runs, complete, common)
     pools = {name: pool_of([views[i] for i in common]) for name, views in zip(names, complete, strict=True)}
-    changes = compare_arms(pools).rename({"arm": "run", "low": "change_low", "high": "change_high"})
+    compared = quantities()
+    changes = compare_arms(pools, quantities=compared).rename(
+        {"arm": "run", "low": "change_low", "high": "change_high"}
+    )
+    ranking = rank_arms(pools, quantities=compared)
     left_out = {name: len(views) - len(common) for name, views in zip(names, complete, strict=True)}
-    return Standings(tuple(names), len(common), left_out, changes, rank_arms(pools).rename({"arm": "run"}))
+    return Standings(tuple(names), len(common), left_out, changes, ranking.rename({"arm": "run"}))
 
 
 def _complete(run: Run) -> dict[str, QuestionView]:

@@ -15,6 +15,7 @@ from semece.judges.alarms import KINDS, kind_of
 from semece.judges.given import GivenJudge
 from semece.judges.llm import LLMJudge
 from semece.judges.rules.english.hedges import is_hedged
+from semece.runs.metrics import quantities
 from semece.runs.run import Run
 from semece.runs.shortfalls import Shortfall, shortfall_of
 from semece.sampling.connections import Connections
@@ -312,7 +313,7 @@ def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.
     """Tabulate agreement and changes; only agreement if no question is graded under both."""
     complete = [a.estimate.status == b.estimate.status == "complete" for a, b in zip(first, second, strict=True)]
     if any(complete):
-        table = judge_agreement(_judged(first, complete), _judged(second, complete))
+        table = judge_agreement(_judged(first, complete), _judged(second, complete), quantities=quantities())
     else:
         alike = np.array([partition_agreement(_labels(a), _labels(b)) for a, b in zip(first, second, strict=True)])
         table = frame(index_rows(alike), {"quantity": str, **CHANGE})

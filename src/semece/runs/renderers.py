@@ -10,6 +10,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+from semece.runs.metrics import titles
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -23,31 +25,21 @@ LABELS: dict[str, str] = {
     "model": "Model",
     "questions": "N",
     "excluded": "Excluded",
-    "accuracy": "Accuracy",
     "ver_questions": "N (Ver)",
     "sem2_split_questions": "N (split)",
-    "ver_ece": "Ver-ECE",
-    "sem1_ece": "Sem1-ECE",
-    "sem2_ece": "Sem2-ECE",
-    "sem2_split_ece": "Sem2-ECE (split)",
     "regimes": "Jensen / low / large margin",
     "failures": "Failed answers",
     "judge": "Judge",
     "verbalized": "Ver",
-    "verbalized_ece": "Ver-ECE",
     "sem1": "Sem1",
     "sem2": "Sem2",
-    "ece": "ECE",
-    "brier": "Brier score",
-    "auroc": "AUROC",
-    "aurc": "AURC",
     "mean_difference": "Sem1 − Sem2",
     "ece_difference": "Sem1-ECE − Sem2-ECE",
     "low_margin_questions": "N (low margin)",
     "low_margin_mean_difference": "Sem1 − Sem2 (low margin)",
     "low_margin_ece_difference": "Sem1-ECE − Sem2-ECE (low margin)",
-}
-"""Headings; another column is headed by its name with spaces."""
+} | titles()
+"""Headings, those of metrics among them; another column is headed by its name with spaces."""
 
 SIGNED: dict[str, str | None] = {
     "mean_difference": None,

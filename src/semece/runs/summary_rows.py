@@ -4,32 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from semece.runs.metrics import CONFIDENCES, metrics_of
 from semece.runs.verdicts import REASONS, excluded_text
 from semece.stats.theory import REGIMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     import polars as pl
-    from numpy.typing import NDArray
 
     from semece.runs.run import Run
+    from semece.stats.uncertainty.intervals import Interval
 
 UNUSABLE: tuple[str, ...] = ("content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
-
-ESTIMATORS: tuple[str, ...] = ("ver", "sem1", "sem2")
-"""Prefixes of the three estimators' columns, in the order of the paper's table."""
 
 NOTE = (
     "Brackets are 95 % intervals. Correctness is that of the largest class of all answers (pooled pairing) "
     "unless a column says split."
 )
 """Goes under a headline table."""
-
-_CONFIDENCE = {"ver": "verbalized", "sem1": "sem1", "sem2": "sem2", "sem2_split": "sem2"}
 
 
 def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
@@ -82,9 +76,10 @@ def summary_row(
     -------
     dict
         ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; for each of
-        ``ver``, ``sem1``, ``sem2`` (pooled pairing) and ``sem2_split`` (split pairing): ``_questions``, ``_ece``,
-        ``_confidence`` (mean) and ``_gap`` (mean confidence - accuracy); the share of each regime; ``unusable`` and
-        ``missing`` responses. Accuracy, ECE and gap have ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
+        ``ver``, ``sem1``, ``sem2`` (pooled pairing) and ``sem2_split`` (split pairing): ``_questions``,
+        ``_confidence`` (mean), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``
+        (mean confidence - accuracy); the share of each regime; ``unusable`` and
+        ``missing`` responses. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
         ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no question has the number.
 
     Examples
@@ -102,10 +97,7 @@ def summary_row(
     entering = estimates.filter(pl.col("status") == "complete")
     excluded = _count_excluded(estimates["status"])
     row: dict[str, Any] = {"run": run, "judge": judge_text(judges), "n": n, "questions": entering.height, **excluded}
-    row |= _accuracy(entering)
-    for name, confidence in _CONFIDENCE.items():
-        correct = "correct_split" if name == "sem2_split" else "correct"
-        row |= _calibration(entering, confidence, correct, name=name)
+    row |= _metric_columns(entering)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     row |= _bounds(estimates)
     unusable = sum(counts.get(status, 0) for status in UNUSABLE)
@@ -133,60 +125,34 @@ def judge_text(judges: tuple[str, str]) -> str:
     return partition if partition == grade else f"{partition} (classes), {grade} (grades)"
 
 
-def _accuracy(entering: pl.DataFrame) -> dict[str, float | None]:
-    """Accuracy with its interval; null if no question enters."""
-    from semece.stats.uncertainty.intervals import accuracy_interval
-
+def _metric_columns(entering: pl.DataFrame) -> Iterator[tuple[str, Any]]:
+    """Give the columns of the metrics: of correctness alone, then of each confidence on the questions that have it."""
+    metrics = metrics_of("summary")
+    alone = [metric for metric in metrics if "confidence" not in metric.needs]
     correct = entering["correct"].drop_nulls().to_numpy()
-    interval = accuracy_interval(correct) if correct.size else (None, None, None)
-    return dict(zip(("accuracy", "accuracy_low", "accuracy_high"), interval, strict=True))
+    for metric in alone:
+        yield from spread(metric.name, metric.interval(correct, correct) if correct.size else None).items()
+    for confidence in CONFIDENCES:
+        prefix = confidence.prefix
+        rows = entering.select(confidence.column, confidence.correct).drop_nulls()
+        c, a = (rows[column].cast(float).to_numpy() for column in rows.columns)
+        yield f"{prefix}_questions", c.size
+        yield f"{prefix}_confidence", float(c.mean()) if c.size else None
+        for metric in (each for each in metrics if each not in alone and prefix in each.confidences):
+            yield from spread(f"{prefix}_{metric.name}", metric.interval(c, a) if c.size else None).items()
 
 
-def _calibration(entering: pl.DataFrame, confidence: str, correct: str, *, name: str) -> dict[str, Any]:
-    """ECE and gap of one confidence under one pairing, on the questions that have both."""
-    from semece.stats.uncertainty.intervals import ece_interval
-
-    rows = entering.select(confidence, correct).drop_nulls()
-    c, a = (rows[column].cast(float).to_numpy() for column in (confidence, correct))
-    keys = [f"{name}_{part}{end}" for part in ("ece", "gap") for end in ("", "_low", "_high")]
-    values = (*ece_interval(c, a), *gap_interval(c, a)) if c.size else (None,) * 6
-    mean = float(c.mean()) if c.size else None
-    return {f"{name}_questions": c.size, f"{name}_confidence": mean, **dict(zip(keys, values, strict=True))}
-
-
-def gap_interval(confidence: NDArray[np.float64], correct: NDArray[np.float64]) -> tuple[float, float, float]:
-    """Mean gap with a 95 % interval, unchecked.
-
-    The interval is the wider, on each side, of the t interval of the mean difference and of what the Wilson interval
-    of the accuracy leaves: the first is a point when confidence is constant and all answers are right, or all wrong.
-
-    Parameters
-    ----------
-    confidence, correct : ndarray, shape (N,)
-        In [0, 1]; N >= 1.
-
-    Returns
-    -------
-    tuple of float
-        Mean confidence - accuracy, low, high.
+def spread(name: str, interval: Interval | None) -> dict[str, float | None]:
+    """Spread an interval over its three columns; nan, and no interval at all, is null.
 
     Examples
     --------
-    >>> value, low, high = gap_interval(np.full(20, 0.98), np.ones(20))
-    >>> round(value, 2), round(low, 2), round(high, 2)
-    (-0.02, -0.02, 0.14)
+    >>> from semece.stats.uncertainty.intervals import Interval
+    >>> spread("rand", Interval(0.5, float("nan"), 1.0))
+    {'rand': 0.5, 'rand_low': None, 'rand_high': 1.0}
     """
-    from scipy.special import stdtrit
-
-    from semece.stats.uncertainty.intervals import accuracy_interval
-
-    gap = confidence - correct
-    mean = float(gap.mean())
-    spread = float(stdtrit(gap.size - 1, 0.975) * gap.std(ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else 1.0
-    accuracy = accuracy_interval(correct)
-    low = min(mean - spread, float(confidence.mean()) - accuracy.high)
-    high = max(mean + spread, float(confidence.mean()) - accuracy.low)
-    return mean, max(low, -1.0), min(high, 1.0)
+    values = (None, None, None) if interval is None else interval
+    return {key: None if value != value else value for key, value in zip(_triple(name), values, strict=True)}  # noqa: PLR0124 - nan
 
 
 def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
@@ -237,15 +203,18 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
         "failures": [_failures(row) for row in rows],
     }
     frame = summary.with_columns(pl.Series(name, values, dtype=pl.String) for name, values in texts.items())
-    names = ["run", "questions", "excluded", *_triple("accuracy")]
-    if (summary["ver_questions"] != summary["questions"]).any():
-        names.append("ver_questions")
     split = summary["sem2_split_questions"]
-    if ((split > 0) & (split != summary["questions"])).any():
-        names.append("sem2_split_questions")
-    estimators = [*ESTIMATORS, *(["sem2_split"] if summary["sem2_split_ece"].drop_nulls().len() else [])]
-    names += [column for name in estimators for column in _triple(f"{name}_ece")]
-    return frame.select([*names, "regimes", "failures", "judge"])
+    counts = [
+        *(["ver_questions"] if (summary["ver_questions"] != summary["questions"]).any() else []),
+        *(["sem2_split_questions"] if ((split > 0) & (split != summary["questions"])).any() else []),
+    ]
+    columns = [(name, each) for metric in metrics_of("headline") for name, each in metric.columns()]
+    shown = [each for each in CONFIDENCES if each.pooled or (split > 0).any()]
+    alone, numbers = (
+        [end for each in some for name, own in columns if own == each for end in _triple(name)]
+        for some in ([None], shown)
+    )
+    return frame.select(["run", "questions", "excluded", *alone, *counts, *numbers, "regimes", "failures", "judge"])
 
 
 def _triple(name: str) -> tuple[str, str, str]:

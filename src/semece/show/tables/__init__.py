@@ -9,7 +9,6 @@ from __future__ import annotations
 from semece.runs.renderers import Format, render, to_csv, to_json, to_latex, to_markdown
 from semece.runs.summary_rows import (
     NOTE,
-    gap_interval,
     headline,
     judge_text,
     reliability,
@@ -22,6 +21,7 @@ from semece.show.tables.judge_tables import grading_table, pairs_table, partitio
 from semece.show.tables.paper_tables import TABLES, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
 from semece.stats.theory import REGIMES
+from semece.stats.uncertainty.intervals import gap_interval
 
 __all__ = [
     "NOTE",

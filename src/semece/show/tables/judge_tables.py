@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from semece.runs.summary_rows import spread
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
-    from semece.stats.uncertainty.intervals import Interval
 
 ALL = "all"
 """The group of all answers."""
@@ -76,21 +77,8 @@ def _graded(rows: pl.DataFrame) -> dict[str, Any]:
     people, said = graded["people"].to_numpy(), (graded["verdict"] == "correct").to_numpy()
     quality = grading_quality(people, said, ids=graded["question_id"].to_numpy().astype(str))
     for name in GRADING:
-        found |= triple(name, getattr(quality, name))
+        found |= spread(name, getattr(quality, name))
     return found | quality.confusion._asdict()
-
-
-def triple(name: str, interval: Interval) -> dict[str, float | None]:
-    """Spread an interval over its three columns; nan is null.
-
-    Examples
-    --------
-    >>> from semece.stats.uncertainty.intervals import Interval
-    >>> triple("rand", Interval(0.5, float("nan"), 1.0))
-    {'rand': 0.5, 'rand_low': None, 'rand_high': 1.0}
-    """
-    names = (name, f"{name}_low", f"{name}_high")
-    return {key: None if value != value else value for key, value in zip(names, interval, strict=True)}  # noqa: PLR0124 - nan
 
 
 def partition_table(
@@ -127,7 +115,7 @@ def partition_table(
         quality = partition_quality([ours for ours, _ in both], [theirs for _, theirs in both])
         row["pairs"] = quality.pairs
         for name in PARTITION:
-            row |= triple(name, getattr(quality, name))
+            row |= spread(name, getattr(quality, name))
     return _one_row(row, ("judge",), ("questions", "pairs"), PARTITION)
 
 
@@ -167,7 +155,7 @@ def pairs_table(
         quality = pair_quality([ours for ours, _ in both], [theirs for _, theirs in both])
         row |= {"opposite_pairs": quality.opposite_pairs, "correct_pairs": quality.correct_pairs}
         for name in names:
-            row |= triple(name, getattr(quality, name))
+            row |= spread(name, getattr(quality, name))
     return _one_row(row, ("judge",), ("questions", "opposite_pairs", "correct_pairs"), names)
 
 

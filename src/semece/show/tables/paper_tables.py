@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semece.errors import SemeceError
-from semece.show.tables.judge_tables import triple
+from semece.runs.metrics import CONFIDENCES, metrics_of
+from semece.runs.summary_rows import spread
 from semece.stats.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 
 POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
-
-NONE = Interval(float("nan"), float("nan"), float("nan"))
-"""A number that cannot be had."""
 
 
 class Group(NamedTuple):
@@ -130,16 +128,18 @@ def calibration_rows(group: Group, *, n_bins: int = 10, closed: Closed = "left")
     n_bins, closed
         As in :func:`semece.ece`.
     """
-    from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
-
-    pool = group.pool
+    pool, bins = group.pool, {"n_bins": n_bins, "closed": closed}
+    metrics = metrics_of("ece")
     row: dict[str, Any] = {"questions": len(pool.correct)}
-    row |= triple("accuracy", accuracy_interval(pool.correct, ids=repeated(group.ids)))
-    for name, values in (("ver", pool.verbalized), ("sem1", pool.sem1), ("sem2", pool.sem2)):
-        c, a, ids = known(values, pool.correct, group.ids)
+    for metric in (each for each in metrics if "confidence" not in each.needs):
+        row |= spread(metric.name, metric.interval(pool.correct, pool.correct, ids=repeated(group.ids), **bins))
+    for confidence in (each for each in CONFIDENCES if each.pooled):
+        name = confidence.prefix
+        c, a, ids = known(getattr(pool, confidence.column), pool.correct, group.ids)
         row |= {f"{name}_questions": c.size} if name == "ver" else {}
-        found = ece_interval(c, a, n_bins=n_bins, closed=closed, ids=repeated(ids)) if c.size else NONE
-        row |= triple(f"{name}_ece", found)
+        for metric in (each for each in metrics if name in each.confidences and "confidence" in each.needs):
+            found = metric.interval(c, a, ids=repeated(ids), **bins) if c.size else None
+            row |= spread(f"{name}_{metric.name}", found)
     return _row(row)
 
 
@@ -179,25 +179,24 @@ def bootstrap_rows(group: Group) -> pl.DataFrame:
     low = is_low_margin(pool.margin, pool.n_responses)
     found = paired_bootstrap(*known(pool.sem1, pool.sem2, pool.correct), low_margin=low, ids=repeated(group.ids))
     row: dict[str, Any] = {"questions": found.overall.n_questions}
-    row |= triple("mean_difference", found.overall.mean_difference)
-    row |= triple("ece_difference", found.overall.ece_difference)
+    row |= spread("mean_difference", found.overall.mean_difference)
+    row |= spread("ece_difference", found.overall.ece_difference)
     near = found.low_margin
     row["low_margin_questions"] = len(np.unique(group.ids[low]))
-    row |= triple("low_margin_mean_difference", near.mean_difference if near else NONE)
-    row |= triple("low_margin_ece_difference", near.ece_difference if near else NONE)
+    row |= spread("low_margin_mean_difference", near.mean_difference if near else None)
+    row |= spread("low_margin_ece_difference", near.ece_difference if near else None)
     notes = {"note": found.overall.note or None, "low_margin_note": (near.note if near else "") or None}
     return _row(row | notes).with_columns(pl.col(*notes).cast(pl.String))
 
 
 def baseline_rows(group: Group) -> pl.DataFrame:
-    """Give ECE, Brier score, AUROC and AURC of every confidence score, on the questions that have it.
+    """Give ECE, Brier score, AUROC, AURC of every confidence score, on the questions that have it.
 
     ``clipped``: questions whose corrected entropy agreement was below 0.
     """
-    from semece.stats.calibration.proper_scores import brier
-    from semece.stats.calibration.ranking import aurc, auroc
+    import polars as pl
+
     from semece.stats.estimators import entropy
-    from semece.stats.uncertainty.intervals import ece_interval
 
     pool, counts = group.pool, group.pool.counts
     agreement = {name: entropy.entropy_agreement(counts=counts, correction=name) for name in (None, "miller-madow")}
@@ -215,16 +214,13 @@ def baseline_rows(group: Group) -> pl.DataFrame:
     for name, values in scores.items():
         c, a, ids = known(np.asarray(values), pool.correct, group.ids)
         if c.size:
-            row: dict[str, Any] = {"score": name, "questions": c.size} | triple(
-                "ece", ece_interval(c, a, ids=repeated(ids))
-            )
-            row |= {"brier": brier(c, a), "auroc": auroc(c, a), "aurc": aurc(c, a), "clipped": 0}
-            rows.append(row)
-            if name.startswith("entropy agreement, "):
-                row["clipped"] = agreement["miller-madow"].n_clipped
-    import polars as pl
-
-    return pl.DataFrame(rows).with_columns(pl.col("auroc").fill_nan(None))
+            row: dict[str, Any] = {"score": name, "questions": c.size}
+            for metric in metrics_of("baselines"):
+                found = metric.measure(c, a, ids=repeated(ids))
+                row |= spread(metric.name, found) if isinstance(found, Interval) else {metric.name: found}
+            clipped = name.startswith("entropy agreement, ")
+            rows.append(row | {"clipped": agreement["miller-madow"].n_clipped if clipped else 0})
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.selectors.float().fill_nan(None))
 
 
 def largest_budget(group: Group) -> tuple[Pool, list[int]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semece.stats.counts import integers
-from semece.stats.diagnostics.changes import CHANGE, changes
+from semece.stats.diagnostics.changes import CHANGE, QUANTITIES, changes
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import pool
 from semece.stats.diagnostics.resampling import resampled_sums
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
+
+    from semece.stats.diagnostics.changes import Quantity
 
     Floats = NDArray[np.float64]
 
@@ -146,7 +148,13 @@ class Judged(NamedTuple):
     verbalized: Sequence[Any] | None = None
 
 
-def judge_agreement(first: Judged, second: Judged, *, resampling: Resampling = DEFAULT) -> pl.DataFrame:
+def judge_agreement(
+    first: Judged,
+    second: Judged,
+    *,
+    resampling: Resampling = DEFAULT,
+    quantities: Sequence[Quantity] = QUANTITIES,
+) -> pl.DataFrame:
     """Compare two judges on the same responses: partitions, modes, and the change of every calibration error.
 
     Parameters
@@ -155,6 +163,8 @@ def judge_agreement(first: Judged, second: Judged, *, resampling: Resampling = D
         The same questions with the same responses in the same order.
     resampling : Resampling
         Replicates, level and seed.
+    quantities : sequence of Quantity
+        As in :func:`semece.stats.diagnostics.compare_arms`.
 
     Returns
     -------
@@ -183,7 +193,7 @@ def judge_agreement(first: Judged, second: Judged, *, resampling: Resampling = D
     sizes = [np.array([len(np.unique(np.asarray(row))) for row in judge.labels]).mean() for judge in (first, second)]
     rows += [{"quantity": "classes", "questions": len(alike), "first": sizes[0], "second": sizes[1]}]
     rows[-1]["change"] = sizes[1] - sizes[0]
-    rows += changes(pool(*first), pool(*second), resampling)
+    rows += changes(pool(*first), pool(*second), resampling, quantities)
     return frame(rows, {"quantity": str, **CHANGE})
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from semece.stats.calibration.bins import bin_index, width_bins
 from semece.stats.diagnostics.frames import frame
-from semece.stats.diagnostics.resampling import resampled_sums
+from semece.stats.diagnostics.resampling import resampled_sums, resampled_values
 from semece.stats.rows import check_level, check_rows
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling
 from semece.stats.uncertainty.intervals import rejects_calibration, residual_moments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
     from numpy.typing import NDArray
@@ -23,11 +23,69 @@ if TYPE_CHECKING:
     from semece.stats.diagnostics.pools import Pool
 
     Floats = NDArray[np.float64]
+    Sides = Sequence[tuple[Floats, Floats]]
 
 N_BINS = 10
 
 
-def compare_arms(arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT) -> pl.DataFrame:
+class Quantity(NamedTuple):
+    """A number that arms are compared by.
+
+    Parameters
+    ----------
+    name : str
+        ``accuracy``; with a confidence's name before it, such as ``sem1_ece``, if it is of confidences.
+    function : callable
+        Given confidence and correctness, arrays of shape (Q,), gives the number.
+    terms : callable or None
+        Gives an array of shape (Q, k) whose column means, as absolute values, sum up to the number: quicker to
+        resample. With several columns it is a sum of distances, whose interval is unreliable near zero.
+    confidences : tuple of str
+        Of which confidences; none if it needs correctness alone.
+    better : {'higher', 'lower'} or None
+        Which is ranked first; None: it is not ranked.
+    """
+
+    name: str
+    function: Callable[[Floats, Floats], float]
+    terms: Callable[[Floats, Floats], Floats] | None = None
+    confidences: tuple[str, ...] = ()
+    better: Literal["higher", "lower"] | None = None
+
+
+def correctness_terms(confidence: Floats, correct: Floats) -> Floats:
+    """Give what accuracy is the mean of; shape (Q, 1)."""
+    del confidence
+    return correct[:, None]
+
+
+def confidence_terms(confidence: Floats, correct: Floats) -> Floats:
+    """Give what the mean confidence is the mean of; shape (Q, 1)."""
+    del correct
+    return confidence[:, None]
+
+
+def bin_terms(confidence: Floats, correct: Floats) -> Floats:
+    """Give the residual of each question in the column of its bin; shape (Q, bins)."""
+    out = np.zeros((len(confidence), N_BINS))
+    out[np.arange(len(confidence)), bin_index(confidence, n_bins=N_BINS)] = correct - confidence
+    return out
+
+
+def _sum_of_means(terms: Callable[[Floats, Floats], Floats]) -> Callable[[Floats, Floats], float]:
+    return lambda confidence, correct: float(np.abs(terms(confidence, correct).mean(axis=0)).sum())
+
+
+QUANTITIES: tuple[Quantity, ...] = (
+    Quantity("accuracy", _sum_of_means(correctness_terms), correctness_terms, (), "higher"),
+    Quantity("ece", _sum_of_means(bin_terms), bin_terms, ("sem1", "sem2", "verbalized"), "lower"),
+)
+"""What arms are compared by unless other quantities are named."""
+
+
+def compare_arms(
+    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[Quantity] = QUANTITIES
+) -> pl.DataFrame:
     """Compare decoding arms, prompts or judges on the same questions: each with the first.
 
     Parameters
@@ -36,13 +94,15 @@ def compare_arms(arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT) 
         At least two. The questions that enter in both of a pair are compared; they are matched by their position.
     resampling : Resampling
         Replicates, level and seed; both sides of a pair share the draws of questions.
+    quantities : sequence of Quantity
+        What they are compared by, beside the mean of each confidence.
 
     Returns
     -------
     polars.DataFrame
         One row per later arm and quantity: ``arm``, ``quantity`` (``accuracy``, and per confidence ``sem1``, ``sem2``,
-        ``verbalized`` its mean and its ``_ece``), ``questions``, ``first``, ``second``, ``change`` (second - first),
-        ``low``, ``high``, ``reason``, ``note``. No interval for fewer than 30 questions.
+        ``verbalized`` its mean and its ``_ece``, unless others are named), ``questions``, ``first``, ``second``,
+        ``change`` (second - first), ``low``, ``high``, ``reason``, ``note``. No interval for fewer than 30 questions.
 
     Raises
     ------
@@ -65,7 +125,7 @@ def compare_arms(arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT) 
     if len(arms) < 2:
         raise ValueError(f"at least two arms are needed to compare; got {len(arms)}")
     (_, first), *others = arms.items()
-    rows = [{"arm": name} | row for name, second in others for row in changes(first, second, resampling)]
+    rows = [{"arm": name} | row for name, second in others for row in changes(first, second, resampling, quantities)]
     return frame(rows, {"arm": str, "quantity": str, **CHANGE})
 
 
@@ -82,14 +142,17 @@ CHANGE: dict[str, type] = {
 """Columns of a change."""
 
 
-def changes(first: Pool, second: Pool, resampling: Resampling = DEFAULT) -> Iterator[dict[str, Any]]:
+def changes(
+    first: Pool, second: Pool, resampling: Resampling = DEFAULT, quantities: Sequence[Quantity] = QUANTITIES
+) -> Iterator[dict[str, Any]]:
     """Give a row per quantity for the questions that two pools share."""
     _, here, there = np.intersect1d(first.question, second.question, return_indices=True)
     if len(here) == 0:
         yield {"quantity": "accuracy", "questions": 0, "reason": "no question in common"}
         return
     a, b = first.correct[here], second.correct[there]
-    yield _row("accuracy", (a[:, None], b[:, None]), resampling, binned=False)
+    for quantity in (each for each in quantities if not each.confidences):
+        yield _row(quantity.name, quantity, ((a, a), (b, b)), resampling)
     known = dict(second.confidences())
     for name, values in first.confidences():
         if name not in known:
@@ -99,10 +162,10 @@ def changes(first: Pool, second: Pool, resampling: Resampling = DEFAULT) -> Iter
         if not kept.any():
             yield {"quantity": name, "questions": 0, "reason": "no question in common"}
             continue
-        yield _row(name, (c[kept, None], d[kept, None]), resampling, binned=False)
         sides = (c[kept], a[kept]), (d[kept], b[kept])
-        row = _row(f"{name}_ece", (_residuals(*sides[0]), _residuals(*sides[1])), resampling, binned=True)
-        yield row | {"note": NEAR_ZERO if "low" in row and any(_may_be_calibrated(*side) for side in sides) else None}
+        yield _row(name, Quantity(name, _sum_of_means(confidence_terms), confidence_terms), sides, resampling)
+        for quantity in (each for each in quantities if name in each.confidences):
+            yield _row(f"{name}_{quantity.name}", quantity, sides, resampling)
 
 
 def _may_be_calibrated(confidence: Floats, correct: Floats) -> bool:
@@ -111,34 +174,38 @@ def _may_be_calibrated(confidence: Floats, correct: Floats) -> bool:
     return not rejects_calibration(residual_moments(rows, width_bins(rows.confidence, N_BINS, "left")))
 
 
-def _residuals(confidence: Floats, correct: Floats) -> Floats:
-    """Residual of each question in the column of its bin; shape (Q, bins)."""
-    out = np.zeros((len(confidence), N_BINS))
-    out[np.arange(len(confidence)), bin_index(confidence, n_bins=N_BINS)] = correct - confidence
-    return out
-
-
-def _row(name: str, sides: tuple[Floats, Floats], resampling: Resampling, *, binned: bool) -> dict[str, Any]:
-    """Values, change and interval of one quantity: a mean, or a sum of absolute mean residuals."""
-    n, width = sides[0].shape
-    features = np.concatenate(sides, axis=1)
-
-    def values(sums: Floats) -> tuple[Floats, Floats]:
-        parts = sums[..., :width] / n, sums[..., width:] / n
-        one, two = (np.abs(part).sum(axis=-1) if binned else part[..., 0] for part in parts)
-        return one, two
-
-    one, two = values(features.sum(axis=0))
+def _row(name: str, quantity: Quantity, sides: Sides, resampling: Resampling) -> dict[str, Any]:
+    """Values, change and interval of one quantity."""
+    n = len(sides[0][1])
+    (one, two), resampled = _measured(quantity, sides, resampling)
     row = {"quantity": name, "questions": n, "first": one, "second": two, "change": two - one}
-    if n < MIN_QUESTIONS:
+    if resampled is None:
         return row | {"reason": f"no interval for fewer than {MIN_QUESTIONS} questions"}
-    before, after = values(resampled_sums(features, resampling))
     level = check_level(resampling.level)
-    low, high = np.quantile(after - before, [0.5 - level / 2, 0.5 + level / 2])
-    return row | {"low": low, "high": high}
+    low, high = np.quantile(resampled[:, 1] - resampled[:, 0], [0.5 - level / 2, 0.5 + level / 2])
+    distance = quantity.terms is not None and quantity.terms(*sides[0]).shape[1] > 1
+    near = distance and any(_may_be_calibrated(*side) for side in sides)
+    return row | {"low": low, "high": high, "note": NEAR_ZERO if near else None}
 
 
-def rank_arms(arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT) -> pl.DataFrame:
+def _measured(quantity: Quantity, sides: Sides, resampling: Resampling) -> tuple[Floats, Floats | None]:
+    """Give the number on each side, and in each resample, shape (B, sides); None for too few questions."""
+    n = len(sides[0][1])
+    if quantity.terms is None:
+        value = np.array([quantity.function(*side) for side in sides])
+        return value, resampled_values(quantity.function, sides, resampling) if n >= MIN_QUESTIONS else None
+    features = np.stack([quantity.terms(*side) for side in sides], axis=1)
+
+    def values(sums: Floats) -> Floats:
+        return np.asarray(np.abs(sums.reshape(-1, *features.shape[1:]) / n).sum(axis=-1))
+
+    value = values(features.sum(axis=0))[0]
+    return value, values(resampled_sums(features.reshape(n, -1), resampling)) if n >= MIN_QUESTIONS else None
+
+
+def rank_arms(
+    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[Quantity] = QUANTITIES
+) -> pl.DataFrame:
     """Rank arms, prompts or models on the questions that enter in all of them.
 
     Parameters
@@ -147,14 +214,17 @@ def rank_arms(arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT) -> 
         At least two; questions are matched by their position.
     resampling : Resampling
         Replicates, level and seed; all arms share the draws of questions.
+    quantities : sequence of Quantity
+        What they are ranked by; those without a direction are left out.
 
     Returns
     -------
     polars.DataFrame
         One row per quantity and arm, the best first: ``quantity`` (``accuracy``, and the ``_ece`` of each confidence
-        that every arm has), ``arm``, ``questions``, ``value``, ``rank`` (1: highest accuracy or least ECE; ties share
-        the smaller one), ``rank_low``, ``rank_high`` (ends of the ranks in the resamples) and ``best`` (share of the
-        resamples in which the arm is first; ties share it). No ranks in resamples for fewer than 30 questions.
+        that every arm has, unless others are named), ``arm``, ``questions``, ``value``, ``rank`` (1: highest accuracy
+        or least ECE; ties share the smaller one), ``rank_low``, ``rank_high`` (ends of the ranks in the resamples) and
+        ``best`` (share of the resamples in which the arm is first; ties share it). No ranks in resamples for fewer than
+        30 questions.
 
     Raises
     ------
@@ -174,41 +244,42 @@ def rank_arms(arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT) -> 
     if not len(common):
         raise ValueError("arms must have a question in common; got none")
     pools = [each.take(np.searchsorted(each.question, common)) for each in arms.values()]
-    rows = [row for name, features in _ranked(pools) for row in _ranks(name, list(arms), features, resampling)]
+    found = _ranked(pools, [each for each in quantities if each.better])
+    rows = [row for name, each, sides in found for row in _ranks((name, each), list(arms), sides, resampling)]
     numbers = {"questions": int, "value": float, "rank": int, "rank_low": int, "rank_high": int, "best": float}
     return frame(rows, {"quantity": str, "arm": str, **numbers})
 
 
-def _ranked(pools: Sequence[Pool]) -> Iterator[tuple[str, Floats]]:
-    """Give each quantity with what its value sums up, shape (Q, arms, bins)."""
-    yield "accuracy", np.stack([each.correct for each in pools], axis=1)[..., None]
+def _ranked(pools: Sequence[Pool], quantities: Sequence[Quantity]) -> Iterator[tuple[str, Quantity, Sides]]:
+    """Give each quantity by its name, with confidence and correctness of every arm."""
+    for quantity in (each for each in quantities if not each.confidences):
+        yield quantity.name, quantity, [(each.correct, each.correct) for each in pools]
     for name, _ in pools[0].confidences():
         values = np.stack([getattr(each, name) for each in pools], axis=1)
         kept = ~np.isnan(values).any(axis=1)
-        if kept.any():
-            sides = zip(values[kept].T, (each.correct[kept] for each in pools), strict=True)
-            yield f"{name}_ece", np.stack([_residuals(*side) for side in sides], axis=1)
+        sides = [(column, each.correct[kept]) for column, each in zip(values[kept].T, pools, strict=True)]
+        for quantity in (each for each in quantities if kept.any() and name in each.confidences):
+            yield f"{name}_{quantity.name}", quantity, sides
 
 
-def _ranks(name: str, arms: Sequence[str], features: Floats, resampling: Resampling) -> Iterator[dict[str, Any]]:
+def _ranks(
+    named: tuple[str, Quantity], arms: Sequence[str], sides: Sides, resampling: Resampling
+) -> Iterator[dict[str, Any]]:
     """Rank the arms by one quantity."""
-    n, *shape = features.shape
-    sign = -1 if name == "accuracy" else 1
-
-    def values(sums: Floats) -> Floats:
-        return np.asarray(np.abs(sums.reshape(-1, *shape) / n).sum(axis=-1)).round(12)
-
-    value = values(features.sum(axis=0))[0]
+    name, quantity = named
+    sign = -1 if quantity.better == "higher" else 1
+    value, resampled = _measured(quantity, sides, resampling)
+    value = value.round(12)
     rank = rank_of(sign * value[None])[0]
     found: dict[str, Floats] = {}
-    if n >= MIN_QUESTIONS:
-        ranks = rank_of(sign * values(resampled_sums(features.reshape(n, -1), resampling)))
+    if resampled is not None:
+        ranks = rank_of(sign * resampled.round(12))
         level = check_level(resampling.level)
         ends = np.quantile(ranks, [0.5 - level / 2, 0.5 + level / 2], axis=0, method="inverted_cdf")
         first = ranks == 1
         found = {"rank_low": ends[0], "rank_high": ends[1], "best": (first / first.sum(axis=1)[:, None]).mean(axis=0)}
     for i in np.lexsort((np.arange(len(arms)), rank)):
-        row = {"quantity": name, "arm": arms[i], "questions": n, "value": value[i], "rank": rank[i]}
+        row = {"quantity": name, "arm": arms[i], "questions": len(sides[0][1]), "value": value[i], "rank": rank[i]}
         yield row | {key: column[i] for key, column in found.items()}
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from semece.stats.calibration.binned_errors import bin_residuals, wilson
 from semece.stats.calibration.bins import width_bins
@@ -229,6 +229,37 @@ def debiased_ece(
     if np.isnan(residuals.covariance).any():
         return float(np.abs(residuals.value).sum())
     return shrunk(residuals, 0.5, rng)
+
+
+def gap_interval(confidence: NDArray[np.float64], correct: NDArray[np.float64]) -> Interval:
+    """Mean gap with a 95 % interval, unchecked.
+
+    The interval is the wider, on each side, of the t interval of the mean difference and of what the Wilson interval
+    of the accuracy leaves: the first is a point when confidence is constant and all answers are right, or all wrong.
+
+    Parameters
+    ----------
+    confidence, correct : ndarray, shape (N,)
+        In [0, 1]; N >= 1.
+
+    Returns
+    -------
+    Interval
+        Of mean confidence - accuracy, in [-1, 1].
+
+    Examples
+    --------
+    >>> value, low, high = gap_interval(np.full(20, 0.98), np.ones(20))
+    >>> round(value, 2), round(low, 2), round(high, 2)
+    (-0.02, -0.02, 0.14)
+    """
+    gap = confidence - correct
+    mean = float(gap.mean())
+    spread = float(stdtrit(gap.size - 1, 0.975) * gap.std(ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else 1.0
+    accuracy = accuracy_interval(correct)
+    low = min(mean - spread, float(confidence.mean()) - accuracy.high)
+    high = max(mean + spread, float(confidence.mean()) - accuracy.low)
+    return Interval(mean, max(low, -1.0), min(high, 1.0))
 
 
 def residual_interval(residuals: Residuals, level: float, rng: int | np.random.Generator = 0) -> Interval:

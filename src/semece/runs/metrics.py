@@ -1,0 +1,230 @@
+"""The metric table: what is measured of a run, a row each.
+
+The summary, ``table``, ``check``, ``compare`` and the report read this table. A new metric is a function of
+:mod:`semece.stats` and a row of :data:`METRICS`; nothing else has to know it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from semece.stats.diagnostics.changes import Quantity
+    from semece.stats.uncertainty.intervals import Interval
+
+    Floats = NDArray[np.float64]
+
+Table = Literal["summary", "headline", "ece", "compare", "baselines"]
+
+
+class Confidence(NamedTuple):
+    """A confidence and the correctness it is held against.
+
+    Parameters
+    ----------
+    prefix : str
+        What the columns of the summary start with.
+    title : str
+        Heading of a metric of it; ``{}`` is the metric's own.
+    column, correct : str
+        Columns of the estimates.
+    """
+
+    prefix: str
+    title: str
+    column: str
+    correct: str = "correct"
+
+    @property
+    def pooled(self) -> bool:
+        """Whether the correctness is that of the largest class of all answers, which the paper's tables take."""
+        return self.correct == "correct"
+
+
+CONFIDENCES: tuple[Confidence, ...] = (
+    Confidence("ver", "Ver-{}", "verbalized"),
+    Confidence("sem1", "Sem1-{}", "sem1"),
+    Confidence("sem2", "Sem2-{}", "sem2"),
+    Confidence("sem2_split", "Sem2-{} (split)", "sem2", "correct_split"),
+)
+"""In the order of the paper's table."""
+
+EVERY = tuple(each.prefix for each in CONFIDENCES)
+SHOWN: tuple[Table, ...] = ("summary", "headline", "ece", "compare")
+"""The tables of a metric that people compare runs by; ``check`` takes those of the summary that have a direction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A row of the metric table.
+
+    Parameters
+    ----------
+    name : str
+        In columns and limits, behind the confidence's: ``sem1_ece``.
+    title : str
+        In headings; ``''``: its columns are headed by their names.
+    function : str
+        ``module:function`` in :mod:`semece.stats`. Given ``confidence, correct``, arrays of shape (N,), or ``correct``
+        alone; gives an ``Interval``, or a number, whose interval then comes from resampled questions.
+    better : {'higher', 'lower'} or None
+        Direction; None: neither is better, so it has no limit and no ranks.
+    confidences : tuple of str
+        Of which confidences, by prefix; none for a metric that needs correctness alone.
+    tables : tuple of {'summary', 'headline', 'ece', 'compare', 'baselines'}
+        Where it stands. ``headline`` is what ``semece summary`` and the report show of the summary.
+    needs : tuple of str
+        What the function takes: ``confidence`` and ``correct``, or ``correct``.
+    options : tuple of str
+        Keyword arguments the function takes of ``ids``, ``n_bins`` and ``closed``.
+    terms : str
+        ``module:function`` of an array of shape (N, k) whose column means, as absolute values, sum up to the metric:
+        quicker to resample. Without it the function is called on every resample.
+    """
+
+    name: str
+    title: str
+    function: str
+    better: Literal["higher", "lower"] | None
+    confidences: tuple[str, ...] = EVERY
+    tables: tuple[Table, ...] = SHOWN
+    needs: tuple[str, ...] = ("confidence", "correct")
+    options: tuple[str, ...] = ()
+    terms: str = ""
+
+    def measure(self, confidence: Floats, correct: Floats, **options: Any) -> Interval | float:  # noqa: ANN401
+        """Give what the function gives; options that it does not take are left out."""
+        given = {"confidence": confidence, "correct": correct}
+        taken = {name: value for name, value in options.items() if name in self.options}
+        found: Interval | float = stats_function(self.function)(*(given[name] for name in self.needs), **taken)
+        return found
+
+    def value(self, confidence: Floats, correct: Floats) -> float:
+        """Give the number alone."""
+        found = self.measure(confidence, correct)
+        return float(found[0] if isinstance(found, tuple) else found)
+
+    def interval(self, confidence: Floats, correct: Floats, **options: Any) -> Interval:  # noqa: ANN401
+        """Give the value with its 95 % interval; nan at its ends for too few questions."""
+        from semece.stats.diagnostics.resampling import resampled_interval
+        from semece.stats.uncertainty.intervals import Interval
+
+        found = self.measure(confidence, correct, **options)
+        if isinstance(found, Interval):
+            return found
+        return resampled_interval(self.value, confidence, correct, ids=options.get("ids"))
+
+    def columns(self) -> Iterator[tuple[str, Confidence | None]]:
+        """Give its columns in a summary, each with its confidence."""
+        if "confidence" not in self.needs:
+            yield self.name, None
+        else:
+            yield from ((f"{each.prefix}_{self.name}", each) for each in CONFIDENCES if each.prefix in self.confidences)
+
+
+ECE_OPTIONS = ("ids", "n_bins", "closed")
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "accuracy",
+        "Accuracy",
+        "uncertainty.intervals:accuracy_interval",
+        "higher",
+        needs=("correct",),
+        options=("ids",),
+        terms="diagnostics.changes:correctness_terms",
+    ),
+    Metric(
+        "ece",
+        "ECE",
+        "uncertainty.intervals:ece_interval",
+        "lower",
+        tables=(*SHOWN, "baselines"),
+        options=ECE_OPTIONS,
+        terms="diagnostics.changes:bin_terms",
+    ),
+    Metric("gap", "", "uncertainty.intervals:gap_interval", None, tables=("summary",)),
+    Metric("brier", "Brier score", "calibration.proper_scores:brier", "lower", tables=("baselines",)),
+    Metric("auroc", "AUROC", "calibration.ranking:auroc", "higher", tables=("baselines",)),
+    Metric("aurc", "AURC", "calibration.ranking:aurc", "lower", tables=("baselines",)),
+)
+"""The metrics, in the order of columns."""
+
+
+def stats_function(place: str) -> Any:  # noqa: ANN401 - whatever stands there
+    """Load a function of the statistics, which are slow to import, when it is needed.
+
+    Examples
+    --------
+    >>> round(stats_function("calibration.proper_scores:brier")([0.5, 1.0], [0, 1]), 3)
+    0.125
+    """
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"semece.stats.{module}"), name)
+
+
+def metrics_of(table: Table) -> list[Metric]:
+    """List the metrics that stand in a table."""
+    return [metric for metric in METRICS if table in metric.tables]
+
+
+def limited_names() -> tuple[str, ...]:
+    """Name the numbers of a summary that can have a limit.
+
+    Examples
+    --------
+    >>> limited_names()
+    ('accuracy', 'ver_ece', 'sem1_ece', 'sem2_ece', 'sem2_split_ece')
+    """
+    return tuple(name for metric in metrics_of("summary") if metric.better for name, _ in metric.columns())
+
+
+def quantities() -> tuple[Quantity, ...]:
+    """Give what runs are compared by, as the statistics take it."""
+    from semece.stats.diagnostics.changes import Quantity
+
+    return tuple(
+        Quantity(
+            metric.name,
+            metric.value,
+            stats_function(metric.terms) if metric.terms else None,
+            tuple(each.column for _, each in metric.columns() if each and each.pooled),
+            metric.better,
+        )
+        for metric in metrics_of("compare")
+    )
+
+
+def directions() -> dict[str, Literal["higher", "lower"]]:
+    """Say of each compared quantity that has a direction which is better.
+
+    Examples
+    --------
+    >>> directions()
+    {'accuracy': 'higher', 'verbalized_ece': 'lower', 'sem1_ece': 'lower', 'sem2_ece': 'lower'}
+    """
+    return {
+        metric.name if each is None else f"{each.column}_{metric.name}": metric.better
+        for metric in metrics_of("compare")
+        for _, each in metric.columns()
+        if metric.better and (each is None or each.pooled)
+    }
+
+
+def titles() -> dict[str, str]:
+    """Give the headings of metrics: alone, and with each confidence under either of its names."""
+    found = {metric.name: metric.title for metric in METRICS if metric.title}
+    for metric in (each for each in METRICS if each.title and "headline" in each.tables):
+        for name, confidence in metric.columns():
+            if confidence is not None:
+                heading = confidence.title.format(metric.title)
+                found[name] = heading
+                if confidence.pooled:
+                    found[f"{confidence.column}_{metric.name}"] = heading
+    return found
