@@ -1,7 +1,7 @@
 # 'make demo' and 'make test' do all set-up themselves; 'uv' is used if it is there, else 'venv' and 'pip'.
 PYTHON ?= python3
 BIN := .venv/bin
-.PHONY: demo check test coverage bench lock clean
+.PHONY: demo check test search coverage bench lock clean
 
 # $(call install,demo) makes .venv and installs requirements/demo.txt, with hashes, and the package.
 define install
@@ -40,6 +40,11 @@ test:
 	@$(BIN)/ruff check src tests benchmarks docs
 	@$(BIN)/mypy
 	@$(BIN)/pytest -q -n 2
+
+# The same properties as in 'make test', on examples that differ each time.
+search:
+	$(call install,test)
+	@$(BIN)/pytest -q -n 2 -m hypothesis --hypothesis-profile=search
 
 # Branches of everything, then of the statistics alone; compiled kernels are measured as plain Python.
 coverage:

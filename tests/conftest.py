@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("semece", deadline=None)
+settings.register_profile("semece", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None, max_examples=1000)
 settings.load_profile("semece")
 
 SHARED_DATA = Path(os.environ.get("SEMECE_TEST_DATA", Path(__file__).parents[2] / "shared" / "data"))

@@ -47,7 +47,7 @@ def test_changes_are_paired_by_question_and_ranked(pair):
     assert (found.runs, found.questions) == (("timid", "bold"), 60)
     rows = {row["quantity"]: row for row in found.changes.to_dicts()}
     assert (rows["sem1"]["first"], rows["sem1"]["second"]) == pytest.approx((0.5, 0.9))
-    assert rows["accuracy"]["change"] == rows["accuracy"]["change_low"] == 0
+    assert (rows["accuracy"]["change"], rows["accuracy"]["change_low"]) == pytest.approx((0, 0), abs=1e-12)
     assert rows["sem1_ece"]["change"] == pytest.approx(0.4)
     ranking = found.ranking.filter(quantity="sem1_ece").select("run", "value", "rank", "best").rows()
     assert ranking == [

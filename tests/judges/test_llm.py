@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 from contextlib import suppress
 from copy import deepcopy
 
@@ -259,10 +260,23 @@ def test_a_mangled_reply_is_refused_or_stops_early_or_has_brackets_to_spare(give
     assert {blocks(labels)} == {frozenset(map(frozenset, value["classes"])) for value in endings(text, n)}
 
 
+def after_thinking(text):
+    """Give what follows the last end of thinking before which nothing but thoughts stands; the oracle of the reader.
+
+    A thought is what stands between its two tags, whatever is in it, or everything before an end that nobody opened
+    unless an object begins there.
+    """
+    ends = [match.end() for match in re.finditer("</think>", text)]
+    for end in reversed(ends):
+        outside = re.sub("<think>.*?</think>", "", text[:end], flags=re.DOTALL)
+        if "{" not in outside.replace("</think>", "") and "<think>" not in outside:
+            return text[end:]
+    return text
+
+
 def endings(text, n):
     """Complete a reply in every way: closing brackets added, or the last ones taken away; thinking is cut off."""
-    thought, tag, rest = text.partition("</think>")
-    text = rest if tag and "{" not in thought else text
+    text = after_thinking(text)
     ends = [text + closing for closing in ("]]}", "]}", "}")]
     ends += [text[:end] for end in range(len(text) + 1) if not text[end:].strip("]} ")]
     return [value for value in map(decoded, ends) if is_partition(value, n)]

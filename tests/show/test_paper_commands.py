@@ -20,6 +20,8 @@ from semece.stats.calibration.binned_errors import ece
 from semece.stats.uncertainty.bootstrap import NEAR_ZERO, is_low_margin, paired_bootstrap
 from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
 
+ENDS = ("", "_low", "_high")
+
 
 def sampled(folder, *, seed, questions=80, n=20, short=(), stated=0.7):
     """Make a run of samples whose truth is drawn: 'questions' is the dataset's name."""
@@ -89,8 +91,8 @@ def test_the_table_of_calibration_errors_is_that_of_the_summary(runs):
     row = paper_table("ece", runs).to_dicts()[0]
     estimates = runs[0].estimates()
     c, a = estimates["sem2"].to_numpy(), estimates["correct"].to_numpy()
-    assert (row["sem2_ece"], row["sem2_ece_low"], row["sem2_ece_high"]) == ece_interval(c, a)
-    assert (row["accuracy"], row["accuracy_low"], row["accuracy_high"]) == accuracy_interval(a)
+    assert (row["sem2_ece"], row["sem2_ece_low"], row["sem2_ece_high"]) == pytest.approx(ece_interval(c, a))
+    assert (row["accuracy"], row["accuracy_low"], row["accuracy_high"]) == pytest.approx(accuracy_interval(a))
     assert row["ver_ece"] == pytest.approx(abs(0.7 - a.mean()))
     assert (row["questions"], row["ver_questions"]) == (80, 80)
 
@@ -118,8 +120,8 @@ def test_the_bootstrap_table_is_the_paired_bootstrap(runs):
     pool = runs[0].pool()
     low = is_low_margin(pool.margin, pool.n_responses)
     found = paired_bootstrap(pool.sem1, pool.sem2, pool.correct, low_margin=low)
-    assert tuple(row[f"mean_difference{end}"] for end in ("", "_low", "_high")) == found.overall.mean_difference
-    assert tuple(row[f"ece_difference{end}"] for end in ("", "_low", "_high")) == found.overall.ece_difference
+    assert tuple(row[f"mean_difference{e}"] for e in ENDS) == pytest.approx(found.overall.mean_difference)
+    assert tuple(row[f"ece_difference{e}"] for e in ENDS) == pytest.approx(found.overall.ece_difference)
     assert row["low_margin_questions"] == low.sum()
     assert row["note"] == (found.overall.note or None)
     assert (row["low_margin_mean_difference"] is None) == (found.low_margin is None)

@@ -43,7 +43,7 @@ def test_curve_of_many_questions_has_nan_where_a_budget_is_too_large(compiled_fr
 
 def test_a_full_budget_is_the_estimate_itself():
     curve = budget_curve(counts=[20, 15, 10, 5], budgets=[50])
-    assert curve.sem1[0] == sem1(counts=[20, 15, 10, 5])
+    assert curve.sem1[0] == pytest.approx(sem1(counts=[20, 15, 10, 5]))
     assert curve.sem2[0] == pytest.approx(sem2(counts=[20, 15, 10, 5]), abs=1e-15)
 
 

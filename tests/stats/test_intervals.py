@@ -181,8 +181,8 @@ def test_a_few_certain_and_correct_answers_do_not_prove_calibration():
     value, low, high = ece_interval([1.0] * 20, [1] * 20)
     assert (value, low) == (0.0, 0.0)
     assert 0.05 < high < 0.15
-    assert ece_interval([1.0] * 20, [1] * 20, ids=np.arange(20)) == (value, low, high)
-    assert ece_interval([0.0] * 20, [0] * 20).high == high
+    assert ece_interval([1.0] * 20, [1] * 20, ids=np.arange(20)) == pytest.approx((value, low, high))
+    assert ece_interval([0.0] * 20, [0] * 20).high == pytest.approx(high)
 
 
 def test_a_bin_with_both_kinds_of_answers_is_given_no_further_variance():
@@ -230,9 +230,9 @@ def test_draws_have_the_covariance_they_were_asked_for_and_come_in_pairs():
 
 def test_accuracy_has_its_wilson_interval():
     assert accuracy_interval([1] * 7 + [0] * 3) == pytest.approx((0.7, 0.39677, 0.89221), abs=1e-5)
-    assert accuracy_interval([1] * 5)[2] == 1.0
-    assert accuracy_interval([0] * 5)[:2] == (0.0, 0.0)
-    assert accuracy_interval([0.5] * 10)[1:] == accuracy_interval([1, 0] * 5)[1:]
+    assert accuracy_interval([1] * 5)[2] == pytest.approx(1.0)
+    assert accuracy_interval([0] * 5)[:2] == pytest.approx((0.0, 0.0), abs=1e-12)
+    assert accuracy_interval([0.5] * 10)[1:] == pytest.approx(accuracy_interval([1, 0] * 5)[1:])
 
 
 def test_copies_of_an_answer_do_not_make_the_accuracy_surer():
@@ -240,7 +240,7 @@ def test_copies_of_an_answer_do_not_make_the_accuracy_surer():
     for right in ([1] * 7 + [0] * 3, [1] * 10):
         copies = accuracy_interval(np.repeat(right, 8), ids=ids)
         np.testing.assert_allclose(copies, accuracy_interval(right))
-    assert accuracy_interval([1, 0, 1], ids=["a"] * 3)[1:] == accuracy_interval([2 / 3])[1:]
+    assert accuracy_interval([1, 0, 1], ids=["a"] * 3)[1:] == pytest.approx(accuracy_interval([2 / 3])[1:])
 
 
 def test_questions_of_one_row_count_in_full_and_rows_that_balance_each_other_for_one():
