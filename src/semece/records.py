@@ -19,6 +19,11 @@ VERDICTS: tuple[Verdict, ...] = ("correct", "incorrect", "not_attempted")
 ResponseStatus = Literal["parsed", "fallback", "non_answer", "content_filter", "truncated", "refusal"]
 """How a response was read; the last three were delivered and paid for but hold no usable answer."""
 
+AlarmKind = Literal["over-split", "over-merge", "instruction"]
+"""What an alarm is about: one meaning in two classes, two meanings in one, an answer that speaks to its judge."""
+
+ALARM_KINDS: tuple[AlarmKind, ...] = ("over-split", "over-merge", "instruction")
+
 USABLE: frozenset[str] = frozenset({"parsed", "fallback", "non_answer"})
 """The statuses that count towards M, the number of usable responses of a question."""
 
@@ -92,15 +97,12 @@ class Partition:
         Per class its most frequent surface form (tie: earliest); ``''`` for the class of non-answers.
     judge : str
         The id of the judge.
-    alarms : tuple of str
-        What deserves a look, one sentence each.
     """
 
     question_id: str
     labels: tuple[int, ...]
     representatives: tuple[str, ...]
     judge: str
-    alarms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,14 @@ class Grade:
     question_id: str
     label: int
     verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """What deserves a look in the classes and grades of a question: its kind, and a sentence."""
+
+    kind: AlarmKind
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

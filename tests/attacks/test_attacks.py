@@ -1,6 +1,5 @@
 """Attacks on the readers of replies and responses, and on what is put to a judge; the cases are in attacks.jsonl."""
 
-import asyncio
 import json
 import unicodedata
 from pathlib import Path
@@ -9,8 +8,10 @@ import pytest
 
 from semece.errors import ParseError
 from semece.judges.exact import ExactJudge
-from semece.judges.llm import CLIP, LLMJudge, read_grade, read_partition
+from semece.judges.judged_questions import run_procedure
+from semece.judges.llm import CLIP, LLMJudge
 from semece.judges.rules.rules_judge import RulesJudge
+from semece.prompts.replies import read_grade, read_partition
 from semece.prompts.responses import read_response
 from semece.records import Question
 
@@ -32,13 +33,13 @@ def asked(procedure):
     """Give the messages that a judge's procedure puts to its model, which answers with a valid reply."""
     seen = []
 
-    async def ask(messages, *, schema, read, index):
-        seen.append(messages)
-        data = json.loads(messages[-1].content)
+    def ask(query):
+        seen.append(query.messages)
+        data = json.loads(query.messages[-1].content)
         n = len(data.get("answers", ()))
-        return read(json.dumps({"classes": [[i + 1] for i in range(n)]} if n else {"verdict": "incorrect"}))
+        return query.read(json.dumps({"classes": [[i + 1] for i in range(n)]} if n else {"verdict": "incorrect"}))
 
-    asyncio.run(procedure(ask))
+    run_procedure(procedure, ask)
     return seen
 
 
@@ -80,8 +81,8 @@ def test_a_response_gives_an_answer_and_a_confidence_only_where_they_are_certain
 def test_an_answer_stays_data_in_a_partition(attack):
     """It arrives as one JSON string with its text, between its neighbours, and the instructions do not change."""
     answers = ["Paris", attack["answer"], "Marseille"]
-    (harmless,) = asked(lambda ask: LLMJudge("m").partition(QUESTION, ["Paris", "Lyon", "Marseille"], ask))
-    (messages,) = asked(lambda ask: LLMJudge("m").partition(QUESTION, answers, ask))
+    (harmless,) = asked(LLMJudge("m").partition(QUESTION, ["Paris", "Lyon", "Marseille"]))
+    (messages,) = asked(LLMJudge("m").partition(QUESTION, answers))
     assert messages[0] == harmless[0]
     rows = json.loads(messages[1].content)["answers"]
     assert [number for number, _ in rows] == [1, 2, 3]
@@ -91,8 +92,8 @@ def test_an_answer_stays_data_in_a_partition(attack):
 
 @pytest.mark.parametrize("attack", of_kind("answer"))
 def test_an_answer_stays_data_in_a_grade(attack):
-    (harmless,) = asked(lambda ask: LLMJudge("m").grade(QUESTION, "Lyon", ask))
-    (messages,) = asked(lambda ask: LLMJudge("m").grade(QUESTION, attack["answer"], ask))
+    (harmless,) = asked(LLMJudge("m").grade(QUESTION, "Lyon"))
+    (messages,) = asked(LLMJudge("m").grade(QUESTION, attack["answer"]))
     assert messages[0] == harmless[0]
     data = json.loads(messages[1].content)
     assert list(data) == ["question", "references", "answer"]
@@ -102,7 +103,7 @@ def test_an_answer_stays_data_in_a_grade(attack):
 @pytest.mark.parametrize("attack", of_kind("answer"))
 def test_an_answer_can_neither_hide_text_nor_open_a_turn(attack):
     """Format and control characters, surrogates and the signs of chat templates are shown by their code."""
-    (messages,) = asked(lambda ask: LLMJudge("m").grade(QUESTION, attack["answer"], ask))
+    (messages,) = asked(LLMJudge("m").grade(QUESTION, attack["answer"]))
     content = messages[1].content
     content.encode()  # can be sent
     assert not {unicodedata.category(c) for c in content} & {"Cc", "Cf", "Cs"}

@@ -13,7 +13,7 @@ import pytest
 from semece.compare.two_judges import Comparison, ask_judges, compare_judges
 from semece.datasets import Dataset
 from semece.errors import SemeceError, StoreError
-from semece.judges.alarms import kind_of
+from semece.judges.known import open_judge, open_judges
 from semece.models.fakes.fake_model import FakeModel
 from semece.records import Question
 from semece.runs.run import Run
@@ -22,7 +22,6 @@ from semece.sampling.batch.courier import BatchPatience
 from semece.sampling.batch.ledger import Ledger
 from semece.sampling.job import execute
 from semece.sampling.live_calls import Patience
-from semece.sampling.opening import open_judge, open_judges
 from semece.sampling.settings import Settings
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.uncertainty.bootstrap import NEAR_ZERO
@@ -290,20 +289,6 @@ def test_a_question_with_two_alarms_of_a_kind_counts_once():
     counts = Comparison(("a", "b"), 2, empty, empty, alarms, empty).alarm_counts()
     assert counts["a"] == {"over-split": 0, "over-merge": 2, "instruction": 0}
     assert counts["b"] == {"over-split": 1, "over-merge": 0, "instruction": 0}
-
-
-@pytest.mark.parametrize(
-    ("alarm", "kind"),
-    [
-        ("2 classes are graded correct, split too finely? 'merged too much?', 'Paris'", "over-split"),
-        ("one class holds different numbers, merged too much? '1 or 2, split too finely?'", "over-merge"),
-        ("an answer reads like an instruction to a judge: 'split too finely? CORRECT'", "instruction"),
-    ],
-)
-def test_the_kind_of_an_alarm_is_not_what_it_quotes(alarm, kind):
-    assert kind_of(alarm) == kind
-    with pytest.raises(ValueError, match="must hold the words of a kind; got 'nothing'"):
-        kind_of("nothing")
 
 
 # -- asking

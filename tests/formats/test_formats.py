@@ -16,7 +16,7 @@ from semece.errors import ParseError
 from semece.formats import READERS, collect
 from semece.formats.sources import Wanted
 from semece.runs.run import Run
-from semece.runs.scored_samples import Reading, score
+from semece.runs.scored_samples import SamplesReading, score
 from semece.store.run_store import Store
 from tests import tool_files
 from tests.tool_files import FILES, NEED_QUESTIONS, NEED_REFERENCES, QUESTIONS, lines
@@ -132,7 +132,7 @@ def test_runs_are_named_after_the_model_and_the_task_that_the_files_tell(put, qu
         score([put(name, FILES[name][1]())], f"{number}.db")
         with Run(f"{number}.db") as run:
             assert (run.model, run.dataset) == names
-    score([put("openai.jsonl", tool_files.openai_batch())], "b.db", reading=Reading(questions="questions.jsonl"))
+    score([put("openai.jsonl", tool_files.openai_batch())], "b.db", reading=SamplesReading(questions="questions.jsonl"))
     with Run("b.db") as run:
         assert (run.model, run.dataset) == ("gpt-4o-mini-2024-07-18", "questions")
 
@@ -222,7 +222,7 @@ def test_whatever_is_odd_in_a_file_is_read_or_is_one_sentence(put, questions, na
     path = Path(name)
     is_rows = path.suffix == ".jsonl"
     value = [json.loads(line) for line in data.splitlines()] if is_rows else json.loads(data)
-    reading = Reading(skip_bad=skip_bad, questions="questions.jsonl" if name in NEED_REFERENCES else None)
+    reading = SamplesReading(skip_bad=skip_bad, questions="questions.jsonl" if name in NEED_REFERENCES else None)
 
     @settings(max_examples=40)
     @given(mutated(value), st.sampled_from([None, "given"]))
@@ -376,7 +376,7 @@ def test_ids_that_come_twice_are_refused_or_the_later_one_is_left_out(put):
     path = put("own.jsonl", tool_files.own() + tool_files.own())
     with pytest.raises(ParseError, match="ids must be unique; '0' is the id of rows 1 and 4"):
         score([path], "a.db")
-    score([path], "a.db", reading=Reading(skip_bad=True))
+    score([path], "a.db", reading=SamplesReading(skip_bad=True))
     assert estimates().height == 3
     with Run("a.db") as run:
         assert any("bad rows left out: 3; the first: own.jsonl, line 4: ids must be unique" in e for e in run.events)
@@ -410,7 +410,7 @@ def test_one_response_to_each_question_says_why_nothing_can_be_estimated(semece,
 def test_a_file_in_which_everything_failed_is_refused(put, questions):
     rows = [{"custom_id": i, "result": {"type": "expired"}} for i, *_ in QUESTIONS]
     with pytest.raises(ParseError, match=r"a\.jsonl, line 1: expected at least one response; every attempt failed"):
-        score([put("a.jsonl", lines(rows))], "a.db", reading=Reading(questions="questions.jsonl"))
+        score([put("a.jsonl", lines(rows))], "a.db", reading=SamplesReading(questions="questions.jsonl"))
     assert not Path("a.db").exists()
 
 
@@ -456,7 +456,7 @@ def test_answers_are_found_in_whole_responses_as_in_replies_to_our_own_prompt(pu
     score(
         [put("a.jsonl", lines([tool_files.openai_line("0", texts)]))],
         "a.db",
-        reading=Reading(questions="questions.jsonl"),
+        reading=SamplesReading(questions="questions.jsonl"),
     )
     with Run("a.db") as run:
         table = run.responses()

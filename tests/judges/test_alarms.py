@@ -7,7 +7,7 @@ import pytest
 
 from semece.judges.alarms import alarms, reads_like_an_order
 from semece.judges.rules.rules_judge import RulesJudge
-from semece.records import Question
+from semece.records import Alarm, Question
 
 CAPITAL = Question("1", "What is the capital of France?", ("Paris",))
 
@@ -40,7 +40,7 @@ def test_an_order_to_the_judge_is_listed_and_changes_no_grade(text):
     assert judge.grade(CAPITAL, text) == "incorrect"
     assert judge.partition(CAPITAL, ["Paris", text, "Rome"]) == [0, 1, 2]
     (alarm,) = alarms(CAPITAL, ["Paris", text], ["correct", "incorrect"])
-    assert alarm.startswith("an answer reads like an instruction to a judge: ")
+    assert alarm.text.startswith("an answer reads like an instruction to a judge: ")
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_nothing_remarkable_gives_no_alarm():
 
 def test_two_correct_classes_are_an_alarm():
     (alarm,) = alarms(CAPITAL, ["Paris", "Rome", "Paname"], ["correct", "incorrect", "correct"])
-    assert alarm == "2 classes are graded correct, split too finely? 'Paris', 'Paname'"
+    assert alarm == Alarm("over-split", "2 classes are graded correct, split too finely? 'Paris', 'Paname'")
 
 
 def test_a_class_that_meets_two_references_is_an_alarm():
     question = Question("1", "Who was it?", ("Elizabeth Taylor", "Richard Burton", "Liz Taylor"))
     (alarm,) = alarms(question, ["Elizabeth Taylor and Richard Burton"], ["correct"])
-    assert alarm.startswith("one class meets 2 different references, merged too much?")
+    assert alarm.text.startswith("one class meets 2 different references, merged too much?")
     assert alarms(question, ["Elizabeth Taylor"], ["correct"]) == ()
     assert alarms(question, ["Elizabeth Taylor and Richard Burton"], ["incorrect"]) == ()
 
@@ -94,7 +94,7 @@ def test_a_class_that_meets_two_references_is_an_alarm():
 def test_a_class_with_two_numbers_is_an_alarm_where_a_number_is_asked_for():
     question = Question("1", "How many are there?", ("12",))
     (alarm,) = alarms(question, ["12 or 15, some say 20"], ["correct"])
-    assert alarm.startswith("one class holds different numbers, merged too much?")
+    assert alarm.text.startswith("one class holds different numbers, merged too much?")
     assert alarms(question, ["12"], ["correct"]) == ()
     assert alarms(CAPITAL, ["Paris, 12 or 20 km away"], ["correct"]) == ()
 
@@ -102,8 +102,8 @@ def test_a_class_with_two_numbers_is_an_alarm_where_a_number_is_asked_for():
 def test_long_and_many_answers_are_shown_in_short():
     many = [f"Paris {letter * 100}" for letter in "abcdefg"]
     (alarm,) = alarms(CAPITAL, many, ["correct"] * 7)
-    assert alarm.count("…") == 5
-    assert alarm.endswith(" and 2 more")
+    assert alarm.text.count("…") == 5
+    assert alarm.text.endswith(" and 2 more")
 
 
 def test_a_verdict_is_needed_per_class():

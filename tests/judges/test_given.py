@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from semece.errors import ParseError, SemeceError
 from semece.judges.given import read_given
-from semece.sampling.opening import open_judges
+from semece.judges.known import open_judges
 
 
 @given(st.lists(st.integers(-3, 9), min_size=1), st.data())

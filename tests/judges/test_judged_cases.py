@@ -5,7 +5,6 @@ The cases were written without knowing the rules. An open case may come right; n
 
 import json
 import random
-from pathlib import Path
 
 import pytest
 
@@ -13,19 +12,9 @@ from semece.judges.answer_keys import is_non_answer, normalise
 from semece.judges.forms import assemble, distinct
 from semece.judges.rules.rules_judge import RulesJudge
 from semece.records import Question
+from tests.judges.case_rows import cases
 
-CASES = Path(__file__).parents[1] / "cases"
 JUDGE = RulesJudge()
-
-
-def cases(name):
-    """Rows by kind, without those that are open."""
-    found = {}
-    for line in (CASES / name).read_text(encoding="utf-8").splitlines()[1:]:
-        kind, question, *rest = (cell.replace("\\n", "\n").replace("\\\\", "\\") for cell in line.split("\t"))
-        if rest[-1] != "open":
-            found.setdefault(kind, []).append((question, *rest))
-    return found
 
 
 def same(question, one, other):

@@ -1,6 +1,5 @@
 """The judge that is a language model: what it is asked, and what is taken for a partition or a verdict."""
 
-import asyncio
 import json
 import random
 import re
@@ -12,26 +11,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from semece.errors import ParseError
-from semece.judges.llm import CHUNK, CLIP, PROMPTS, LLMJudge, read_grade, read_partition, retry_messages
+from semece.judges.judged_questions import run_procedure
+from semece.judges.llm import CHUNK, CLIP, PROMPTS, LLMJudge
 from semece.models import Message
 from semece.prompts import load_text
-from semece.prompts.replies import GRADE_SCHEMA, PARTITION_SCHEMA
+from semece.prompts.replies import GRADE_SCHEMA, PARTITION_SCHEMA, read_grade, read_partition, retry_messages
 from semece.records import VERDICTS, Question
 
 QUESTION = Question("q1", "What is the capital of France?", ("Paris", "City of Paris"))
 
 
 class Model:
-    """Stands for the pipeline's ask: remembers every call and answers with ``reply(data)``."""
+    """Stands for who finds replies: remembers every query and answers with ``reply(data)``."""
 
     def __init__(self, reply):
         self.reply = reply
         self.calls = []
 
-    async def __call__(self, messages, *, schema, read, index):
-        data = json.loads(messages[-1].content)
-        self.calls.append((messages, schema, index, data))
-        return read(json.dumps(self.reply(data)))
+    def __call__(self, query):
+        data = json.loads(query.messages[-1].content)
+        self.calls.append((query.messages, query.decoding.schema, query.index, data))
+        return query.read(json.dumps(self.reply(data)))
 
     @property
     def shown(self):
@@ -56,7 +56,7 @@ def first_letter(text):
 
 
 def partition(answers, model, judge=None, question=QUESTION):
-    return asyncio.run((judge or LLMJudge("m")).partition(question, answers, model))
+    return run_procedure((judge or LLMJudge("m")).partition(question, answers), model)
 
 
 # -- what is taken for a partition
@@ -475,13 +475,13 @@ def test_the_same_replies_give_the_same_calls_again(n, seed):
 
 
 def test_a_parse_error_of_the_second_reply_reaches_the_caller():
-    async def ask(messages, *, schema, read, index):
-        return read("They are all the same.")
+    def ask(query):
+        return query.read("They are all the same.")
 
     with pytest.raises(ParseError):
-        asyncio.run(LLMJudge("m").partition(QUESTION, ["a", "b"], ask))
+        run_procedure(LLMJudge("m").partition(QUESTION, ["a", "b"]), ask)
     with pytest.raises(ParseError):
-        asyncio.run(LLMJudge("m").grade(QUESTION, "a", ask))
+        run_procedure(LLMJudge("m").grade(QUESTION, "a"), ask)
 
 
 # -- what is asked: grade
@@ -489,7 +489,7 @@ def test_a_parse_error_of_the_second_reply_reaches_the_caller():
 
 def test_one_answer_is_graded_against_all_references():
     model = Model(lambda data: {"verdict": "not_attempted"})
-    assert asyncio.run(LLMJudge("m").grade(QUESTION, "Paris?", model)) == "not_attempted"
+    assert run_procedure(LLMJudge("m").grade(QUESTION, "Paris?"), model) == "not_attempted"
     ((messages, schema, index, data),) = model.calls
     assert messages[0] == Message("system", load_text("grade-default-v1"))
     assert schema == GRADE_SCHEMA
@@ -499,7 +499,7 @@ def test_one_answer_is_graded_against_all_references():
 
 def test_a_question_without_references_cannot_be_graded():
     with pytest.raises(ValueError, match="must have a reference"):
-        asyncio.run(LLMJudge("m").grade(Question("q", "Who?"), "a", Model(lambda data: {"verdict": "correct"})))
+        run_procedure(LLMJudge("m").grade(Question("q", "Who?"), "a"), Model(lambda data: {"verdict": "correct"}))
 
 
 # -- prompts and identity

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from semece.errors import ModelError, ParseError, TransientError
 from semece.judges.exact import ExactJudge
+from semece.judges.judged_questions import run_procedure
 from semece.judges.llm import LLMJudge
 from semece.judges.rules.rules_judge import RulesJudge
 from semece.models import Message, Model, Request
@@ -243,18 +244,18 @@ def test_more_choices_than_the_maximum_are_refused():
 QUESTION = Question("q", "Capital of France?", ("Paris", "City of Light"))
 
 
-async def put(model, messages, *, schema, read, index):
+def put(model, query):
     """Ask as the pipeline does, without a store."""
-    reply = (await model(Request(messages, seed=None))).replies[0].text
+    reply = asyncio.run(model(Request(query.messages, seed=None))).replies[0].text
     try:
-        return read(reply)
+        return query.read(reply)
     except ParseError as fault:
-        again = retry_messages(messages, reply, str(fault))
-        return read((await model(Request(again, seed=None))).replies[0].text)
+        again = retry_messages(query.messages, reply, str(fault))
+        return query.read(asyncio.run(model(Request(again, seed=None))).replies[0].text)
 
 
 def judged(model, what, *arguments):
-    return asyncio.run(getattr(LLMJudge("fake/judge"), what)(QUESTION, *arguments, partial(put, model)))
+    return run_procedure(getattr(LLMJudge("fake/judge"), what)(QUESTION, *arguments), partial(put, model))
 
 
 def test_the_fake_judge_answers_the_prompts_of_the_judge():

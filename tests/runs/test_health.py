@@ -12,7 +12,7 @@ from semece.compare.judge_eval import SOURCE
 from semece.errors import StoreError
 from semece.runs.health import examine
 from semece.runs.run import Run
-from semece.runs.scored_samples import Reading, score
+from semece.runs.scored_samples import SamplesReading, score
 from semece.sampling.batch.ledger import Ledger, new_id
 from semece.sampling.job import execute
 from semece.sampling.settings import Settings
@@ -87,7 +87,7 @@ def test_samples_whose_storing_was_killed_say_the_command_that_stores_the_rest(t
     samples = tmp_path / "my samples.jsonl"
     samples.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"question": "no answers"}]))
     path = tmp_path / "a.db"
-    score([samples], path, judge="exact", reading=Reading("samples", skip_bad=True))
+    score([samples], path, judge="exact", reading=SamplesReading("samples", skip_bad=True))
     with Store(path, write=True) as store:
         store._execute("DELETE FROM replies WHERE id > 3")
     well, lines = examine(path)

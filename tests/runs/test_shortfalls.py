@@ -9,11 +9,11 @@ import pytest
 from semece.compare.judge_eval import evaluate_judge
 from semece.compare.labelled_files import read_labelled
 from semece.compare.two_judges import ask_judges, compare_judges, judge_shortfall
+from semece.judges import Missing, Undelivered
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.runs.shortfalls import Shortfall, shortfall_of
 from semece.sampling.live_calls import Patience
-from semece.sampling.stages import Missing, Undelivered
 from tests.servers.openai_server import OpenAIServer
 
 QUICK = Patience(attempts=2, first_wait=0.001, longest_wait=0.002)

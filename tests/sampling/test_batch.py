@@ -16,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from semece.errors import BudgetError, ModelError, TransientError
+from semece.judges import Missing
+from semece.judges.llm import LLMJudge
 from semece.models import (
     BatchFailedError,
     Call,
@@ -38,9 +40,10 @@ from semece.sampling.batch.ledger import Entry, Ledger, Line, custom_id, new_id
 from semece.sampling.budget import Budget, Price, most_tokens
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
+from semece.sampling.judge_calls import run_asking
 from semece.sampling.settings import Settings
 from semece.sampling.spending import spent_at_most
-from semece.sampling.stages import Asking, missing_slots
+from semece.store.keys import Asking, missing_slots
 from semece.store.run_store import Store
 from tests.batch_client import QUESTIONS, QUICK, REFERENCES, do
 from tests.servers.anthropic_server import AnthropicServer
@@ -663,18 +666,14 @@ def test_results_that_are_stored_twice_are_there_once(store):
 
 def test_a_judges_procedure_gets_its_unreadable_reply_back_once_each(store):
     """Asked in batches, a judge is told its fault as it would be live."""
-    from semece.judges.llm import LLMJudge
-    from semece.sampling.stages import Ask, Missing
-
     judge, question = LLMJudge("openai/judge"), QUESTIONS[0]
     collector = Collector(store)
 
     def run():
         collector.begin()
         collector.lines = []
-        ask = Ask(store, judge, "grade", question.id, collector)
         try:
-            return asyncio.run(judge.grade(question, "answer 0", ask))
+            return asyncio.run(run_asking(judge.grade(question, "answer 0"), store, {"grade": collector}))
         except Missing:
             [line] = collector.lines
             return line
@@ -697,13 +696,11 @@ def test_a_judges_procedure_gets_its_unreadable_reply_back_once_each(store):
 
 
 def test_a_judges_line_that_is_under_way_is_not_asked_again(store):
-    from semece.judges.llm import LLMJudge
     from semece.models.fakes.fake_model import FakeJudge
-    from semece.sampling.stages import Ask, Missing
 
     async def procedure(question, asker):
         with contextlib.suppress(Missing):
-            await judge.grade(question, "answer 0", Ask(store, judge, "grade", question.id, asker))
+            await run_asking(judge.grade(question, "answer 0"), store, {"grade": asker})
 
     judge = LLMJudge("fake/judge")
     batches = Scripted(FakeJudge(), looks=100)

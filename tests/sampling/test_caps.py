@@ -8,6 +8,7 @@ import pytest
 
 from semece.canonical_json import digest
 from semece.errors import BudgetError, ModelError, SemeceError, TransientError
+from semece.judges.known import open_judge
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.models.fakes.fake_model import parse_fake
 from semece.sampling.batch.ledger import Ledger, Line, new_id
@@ -17,7 +18,6 @@ from semece.sampling.deliveries import delivered_rows, failed_row
 from semece.sampling.invocation import Work
 from semece.sampling.job import execute
 from semece.sampling.live_calls import Caller, Pace, Patience, in_parallel
-from semece.sampling.opening import open_judge
 from semece.sampling.settings import Settings
 from semece.sampling.spending import price_of, spent_at_most
 from semece.store.keys import Keys, Slot

@@ -9,6 +9,7 @@ import pytest
 
 from semece.cli import main
 from semece.errors import BudgetError, SemeceError
+from semece.judges.known import open_judge
 from semece.judges.llm import JUDGE_TOKENS
 from semece.models import Call, Reply
 from semece.models.fakes.fake_model import parse_fake
@@ -16,7 +17,6 @@ from semece.runs.health import examine
 from semece.runs.run import Run
 from semece.sampling import connections
 from semece.sampling.job import execute
-from semece.sampling.opening import open_judge
 from semece.sampling.settings import Settings, check_settings
 from semece.store.run_store import Store
 

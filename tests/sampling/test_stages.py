@@ -6,12 +6,14 @@ import json
 import pytest
 
 from semece.datasets import Dataset
+from semece.judges.judged_questions import grade_classes
+from semece.judges.llm import LLMJudge
 from semece.models import Call, Reply
 from semece.records import Partition, Question
 from semece.runs.run import Run
 from semece.sampling.job import execute
+from semece.sampling.judge_calls import run_asking
 from semece.sampling.settings import Settings
-from semece.sampling.stages import grade
 from semece.store.run_store import Store
 
 CLASSES = 30
@@ -71,13 +73,12 @@ class Once:
 
 def test_two_classes_that_look_alike_to_the_judge_are_asked_about_once():
     """Answers are clipped: two long ones may differ only where the judge does not see it."""
-    from semece.judges.llm import LLMJudge
-
     long = "x" * 5000
     classes = Partition("q", (0, 1), (f"{long}a", f"{long}b"), "exact")
     with Store(":memory:", write=True) as store:
         caller = Once(store)
         judge = LLMJudge("x/y")
-        grades = asyncio.run(grade(store, judge, Question("q", "Why?", ("x",)), classes, caller=caller))
+        procedure = grade_classes(Question("q", "Why?", ("x",)), classes, judge, [0, 1])
+        grades, _ = asyncio.run(run_asking(procedure, store, {"grade": caller}))
     assert [g.verdict for g in grades] == ["correct", "correct"]
     assert caller.asked == 1

@@ -48,24 +48,14 @@ def test_what_nobody_stored_is_empty():
     assert opened()[1].get(b"x" * 32) == {}
 
 
-async def messages_of_grades(question, answers):
-    seen = []
-
-    async def ask(messages, **_):
-        seen.append(messages)
-        return "correct"
-
-    for answer in answers:
-        await LLMJudge("x/y").grade(question, answer, ask)
-    return seen
+def messages_of_grades(question, answers):
+    return [next(LLMJudge("x/y").grade(question, answer)).messages for answer in answers]
 
 
 def test_instructions_options_question_and_references_are_stored_once_for_all_classes():
-    import asyncio
-
     connection, texts = opened()
     question = Question("q", "Which of these is it, and why " + "again and " * 50 + "again?", ("one", "two"))
-    sent = asyncio.run(messages_of_grades(question, [f"answer {i}" for i in range(30)]))
+    sent = messages_of_grades(question, [f"answer {i}" for i in range(30)])
     for system, user in sent:
         body = body_of(system.content, user.content)
         texts.put(digest(body), body)

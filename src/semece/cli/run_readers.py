@@ -156,7 +156,7 @@ def question_lines(view: QuestionView) -> Iterator[str]:
         if not r.usable:
             yield f"\n   -  {r.status}: {r.text!r}"
     for alarm in view.alarms:
-        yield f"\nalarm: {alarm}"
+        yield f"\nalarm: {alarm.text}"
 
 
 def report(

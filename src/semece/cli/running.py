@@ -134,11 +134,11 @@ def score(  # noqa: PLR0917 - one parameter per option
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.run_readers import print_summary
-    from semece.runs.scored_samples import Reading
+    from semece.runs.scored_samples import SamplesReading
     from semece.runs.scored_samples import score as store_samples
 
     path = output or Path("runs") / f"{files[0].stem}.db"
-    reading = Reading(form, skip_bad, questions, model, scorer)
+    reading = SamplesReading(form, skip_bad, questions, model, scorer)
     for hint in store_samples(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)
     print_summary([path])

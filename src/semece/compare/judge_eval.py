@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.errors import ParseError, SemeceError, StoreError
+from semece.judges import STAGES, Missing, Undelivered
 from semece.judges.forms import distinct
-from semece.judges.given import GivenJudge
-from semece.judges.llm import LLMJudge
-from semece.records import Partition, Response
+from semece.judges.known import open_judges, row_of
+from semece.records import Partition
 from semece.runs.shortfalls import Shortfall, shortfall_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
+from semece.sampling.judge_calls import run_asking
 from semece.sampling.live_calls import in_parallel
-from semece.sampling.opening import open_judges
 from semece.sampling.settings import Settings, check_settings
-from semece.sampling.stages import Missing, Undelivered, grade, partition
 from semece.store.keys import set_failed_aside
 from semece.store.run_store import Store
 
@@ -29,9 +28,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece.compare.labelled_files import GradedAnswer, Labelled
+    from semece.judges import Judge, Procedure
     from semece.records import Question, Verdict
     from semece.sampling.live_calls import Asker
-    from semece.sampling.stages import Judge, Progress
+    from semece.sampling.stages import Progress
 
 SOURCE = "judge-eval"
 """What a file of a judge's replies says of itself."""
@@ -117,18 +117,18 @@ async def evaluate_judge(
     ('correct',)
     """
     judges = open_judges(judge, judge, prompt=options.get("judge_prompt", "default"))
-    if isinstance(judges[0], GivenJudge):
+    if row_of(judge).came_with_samples:
         raise SemeceError("the judge given says what a file says: measure rules, exact or a model")
     tasks = _Tasks(labelled, pairs=pairs)
-    asked = judges[0] if isinstance(judges[0], LLMJudge) else None
-    settings = _settings(asked, options)
+    asked = judges[0].model
+    settings = _settings(judges[0], options)
     questions = list({question.id: question for question in tasks.questions.values()}.values())
     async with aclosing(Connections(settings, questions)) as connections:
         if asked and not isinstance(store, Store) and (store is None or not Path(store).exists()):  # noqa: ASYNC240 - at the start
-            connections.open(asked.model)  # one that cannot be used leaves no file
+            connections.open(asked)  # one that cannot be used leaves no file
         with _opened(store if asked else None) as opened:
             if asked and settings.retry_failed:
-                connections.open(asked.model)  # before anything is set aside
+                connections.open(asked)  # before anything is set aside
                 _set_aside(opened, judges, questions)
             bench = _Bench(opened, *judges, tasks.questions)
             for key in tasks.questions:
@@ -149,7 +149,7 @@ async def evaluate_judge(
 
 def _set_aside(store: Store, judges: tuple[Judge, Judge], questions: Sequence[Question]) -> None:
     """Make room to ask again where a reply came without a text."""
-    for stage, judge in zip(("partition", "grade"), judges, strict=True):
+    for stage, judge in zip(STAGES, judges, strict=True):
         for question in questions:
             set_failed_aside(store, question.id, stage, judge.id)
 
@@ -217,34 +217,27 @@ class _Bench:
     async def judge(self, key: _Key, caller: Asker | None) -> None:
         """Judge one thing; without a caller only from what is stored."""
         self.faults.pop(key, None)
-        if key.stage == "grade":
-            self.verdicts[key] = await self._grade(key, caller)
-        else:
-            self.classes[key] = await self._group(key, caller)
-
-    async def _grade(self, key: _Key, caller: Asker | None) -> Verdict | None:
-        question, judge, answer = self.questions[key], self.grade_judge, key.answers[0]
-        alone = Partition(question.id, (0,), (answer if distinct([answer]).strings else "",), judge.id)
-        faults: list[ParseError | Missing] = []
-        grades = await grade(self.store, judge, question, alone, caller=caller, faults=faults)
-        self.faults.update((key, fault) for fault in faults)
-        return grades[0].verdict if grades else None
-
-    async def _group(self, key: _Key, caller: Asker | None) -> tuple[int, ...] | None:
-        question = self.questions[key]
-        responses = [Response(question.id, i, text, text, None, "parsed") for i, text in enumerate(key.answers)]
+        told: dict[_Key, Any] = self.verdicts if key.stage == "grade" else self.classes
+        procedure = self._grade(key) if key.stage == "grade" else self._group(key)
         try:
-            return (await partition(self.store, self.partition_judge, question, responses, caller)).labels
-        except (ParseError, Missing) as error:
-            self.faults[key] = error
-            return None
+            told[key] = await run_asking(procedure, self.store, {key.stage: caller} if caller else {})
+        except (ParseError, Missing) as fault:
+            told[key], self.faults[key] = None, fault
+
+    def _grade(self, key: _Key) -> Procedure[Verdict | None]:
+        question, answer = self.questions[key], key.answers[0]
+        alone = Partition(question.id, (0,), (answer if distinct([answer]).strings else "",), self.grade_judge.id)
+        return self.grade_judge.verdict(question, alone, 0)
+
+    def _group(self, key: _Key) -> Procedure[tuple[int, ...]]:
+        return (yield from self.partition_judge.classes(self.questions[key], key.answers)).labels
 
 
-def _settings(judge: LLMJudge | None, options: dict[str, Any]) -> Settings:
+def _settings(judge: Judge, options: dict[str, Any]) -> Settings:
     """Say how a judge is asked, if it is a model."""
-    named = {"model": judge.model, "judge": judge.name} if judge else {"model": SOURCE}
+    named = {"model": SOURCE} if judge.model is None else {"model": judge.model, "judge": judge.name}
     settings = Settings(**{"dataset": SOURCE, **named, **options})
-    if judge:
+    if judge.model is not None:
         check_settings(settings)
     return settings
 

@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.errors import ParseError, SemeceError
-from semece.judges.alarms import KINDS, kind_of
-from semece.judges.given import GivenJudge
-from semece.judges.llm import LLMJudge
+from semece.judges import Missing, Undelivered
+from semece.judges.judged_questions import judge_question
+from semece.judges.known import ALWAYS, open_judge, open_judges, row_of, spelling_of
 from semece.judges.rules.english.hedges import is_hedged
+from semece.records import ALARM_KINDS
 from semece.runs.metrics import quantities
 from semece.runs.run import Run
 from semece.runs.shortfalls import Shortfall, shortfall_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
-from semece.sampling.opening import open_judge, open_judges, spelling_of
 from semece.sampling.settings import check_settings
-from semece.sampling.stages import Missing, Undelivered, at_once, grade, partition
+from semece.sampling.stages import usable_answers
 from semece.stats.diagnostics.agreement import Judged, index_rows, judge_agreement, partition_agreement
 from semece.stats.diagnostics.changes import CHANGE
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.hedging import hedging_bracket
+from semece.store.judge_replies import read_stored
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -37,10 +38,6 @@ if TYPE_CHECKING:
 
     from semece.runs.run import QuestionView
     from semece.sampling.stages import Progress
-
-
-ALWAYS = ("exact", "rules")
-"""Judges under which every run can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +77,7 @@ class Comparison:
         """Count the questions with an alarm, by judge and kind."""
         seen = {(judge, kind, question) for judge, question, kind, _ in self.alarms.iter_rows()}
         counts = Counter((judge, kind) for judge, kind, _ in seen)
-        return {judge: {kind: counts[judge, kind] for kind in KINDS} for judge in self.judges}
+        return {judge: {kind: counts[judge, kind] for kind in ALARM_KINDS} for judge in self.judges}
 
 
 async def ask_judges(
@@ -147,9 +144,9 @@ def check_judged(run: Run, judge: str) -> None:
     nothing_to_ask = grades.id in graded and all(v.partition for v in run.question_views() if v.estimate.n_responses)
     if groups.id in grouped or nothing_to_ask:
         return
-    known = [*ALWAYS, *sorted(filter(None, map(spelling_of, grouped)))]
+    known = [*sorted(ALWAYS), *sorted(filter(None, map(spelling_of, grouped)))]
     ask = f"to ask it: {shlex.join(['semece', 'compare', run.path, '--judges', 'rules', judge])}"
-    if isinstance(groups, GivenJudge):
+    if row_of(judge).came_with_samples:
         ask = "labels and grades come with samples: semece score"
     raise SemeceError(f"{judge} has not judged {run.path}, but {', '.join(known[:-1])} and {known[-1]} have; {ask}")
 
@@ -197,7 +194,7 @@ def judge_shortfall(path: str | Path | Store, judge: str) -> Shortfall | None:
     with _opened(path) as store:
         run = Run(store, judge=judge)
         groups, grades = open_judges(judge, judge, prompt=run.settings().judge_prompt)
-        if not isinstance(groups, LLMJudge):
+        if groups.model is None:
             return None
         faults = (fault for _, fault in _faults(store, run, judge))
         return shortfall_of(groups.name, faults, store.last_failure((groups.id, grades.id)))
@@ -206,26 +203,19 @@ def judge_shortfall(path: str | Path | Store, judge: str) -> Shortfall | None:
 def _faults(store: Store, run: Run, judge: str) -> Iterator[tuple[str, ParseError | Missing]]:
     """Give why a model has not given a verdict or a partition, for each, with the question's id."""
     settings = run.settings()
-    groups, grades = open_judges(judge, judge, prompt=settings.judge_prompt)
-    for view in run.question_views() if isinstance(groups, LLMJudge) else ():
-        if view.missing or not any(response.usable for response in view.responses):
-            continue
-        faults: list[ParseError | Missing] = []
-        try:
-            classes = view.partition or at_once(partition(store, groups, view.question, view.responses))
-            which = settings.grade_classes
-            at_once(grade(store, grades, view.question, classes, which=which, faults=faults))
-        except (ParseError, Missing) as fault:
-            faults.append(fault)
-        yield from ((view.question.id, fault) for fault in faults)
+    judges = open_judges(judge, judge, prompt=settings.judge_prompt)
+    for view in run.question_views() if judges[0].model is not None else ():
+        if not view.missing:
+            answers, which = usable_answers(view.responses), settings.grade_classes
+            judged = read_stored(judge_question(view.question, answers, judges, which=which), store)
+            yield from ((view.question.id, fault) for fault in judged.faults.values())
 
 
 async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, options: dict[str, Any]) -> int:
     """Let a model judge some questions; give what is still missing."""
     run = Run(store, judge=judge)
     judges = open_judges(judge, judge, prompt=run.settings().judge_prompt)
-    asked = judges[0].model if isinstance(judges[0], LLMJudge) else run.model
-    settings = replace(run.settings(), model=asked, judge=judge, **options)
+    settings = replace(run.settings(), model=judges[0].model or run.model, judge=judge, **options)
     check_settings(settings)
     questions = list(store.questions(ids))
     async with aclosing(Connections(settings, questions)) as connections:
@@ -353,10 +343,10 @@ def _correct(view: QuestionView) -> list[float | None]:
 def _alarms(sides: dict[str, Sequence[QuestionView]]) -> pl.DataFrame:
     """List every alarm."""
     rows = [
-        {"judge": name, "question_id": view.question.id, "kind": kind_of(text), "text": text}
+        {"judge": name, "question_id": view.question.id, "kind": alarm.kind, "text": alarm.text}
         for name, views in sides.items()
         for view in views
-        for text in view.alarms
+        for alarm in view.alarms
     ]
     return frame(rows, {"judge": str, "question_id": str, "kind": str, "text": str})
 

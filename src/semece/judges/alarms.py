@@ -13,58 +13,25 @@ from semece.judges.rules.grouping import group
 from semece.judges.rules.readings import read
 from semece.judges.rules.values.same_value import same_quantity
 from semece.judges.rules.words import fold, phrases
+from semece.records import Alarm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from semece.judges.rules.values.quantities import Quantity
     from semece.judges.rules.values.units import Unit
-    from semece.records import Question, Verdict
+    from semece.records import Grade, Partition, Question, Verdict
+
+VERSION = "alarms-1"
+"""Changes whenever an alarm may change."""
 
 _SHOWN = 60
-
-KINDS: dict[str, str] = {
-    "over-split": "split too finely?",
-    "over-merge": "merged too much?",
-    "instruction": "like an instruction to a judge",
-}
-"""Kinds of alarms, each with the words that all of its sentences hold."""
-
-
-def kind_of(alarm: str) -> str:
-    """Name the kind of an alarm.
-
-    Parameters
-    ----------
-    alarm : str
-        A sentence from :func:`alarms`.
-
-    Returns
-    -------
-    str
-        A key of :data:`KINDS`.
-
-    Raises
-    ------
-    ValueError
-        If it is no such sentence.
-
-    Examples
-    --------
-    >>> kind_of("2 classes are graded correct, split too finely? 'Paris', 'Paree'")
-    'over-split'
-    """
-    # what is quoted of the answers comes after the words
-    found = [(place, name) for name, words in KINDS.items() if (place := alarm.find(words)) >= 0]
-    if not found:
-        raise ValueError(f"an alarm must hold the words of a kind; got {alarm!r}")
-    return min(found)[1]
 
 
 def alarms(
     question: Question, representatives: Sequence[str], verdicts: Sequence[Verdict | None], /
-) -> tuple[str, ...]:
-    """List what deserves a look, one sentence each.
+) -> tuple[Alarm, ...]:
+    """List what deserves a look.
 
     * Two classes are graded correct: split too finely?
     * One class meets two references that differ, or holds two different numbers: merged too much?
@@ -83,8 +50,8 @@ def alarms(
 
     Returns
     -------
-    tuple of str
-        Sentences; empty if nothing is remarkable.
+    tuple of Alarm
+        Empty if nothing is remarkable.
 
     Raises
     ------
@@ -94,8 +61,9 @@ def alarms(
     Examples
     --------
     >>> from semece.records import Question
-    >>> alarms(Question("1", "Capital?", ("Paris",)), ["Paris", "Paree"], ["correct", "correct"])
-    ("2 classes are graded correct, split too finely? 'Paris', 'Paree'",)
+    >>> (alarm,) = alarms(Question("1", "Capital?", ("Paris",)), ["Paris", "Paree"], ["correct", "correct"])
+    >>> alarm.kind, alarm.text
+    ('over-split', "2 classes are graded correct, split too finely? 'Paris', 'Paree'")
     """
     if len(representatives) != len(verdicts):
         raise ValueError(f"one verdict per class is needed; got {len(verdicts)} for {len(representatives)} classes")
@@ -106,13 +74,19 @@ def alarms(
     )
 
 
-def _split(representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -> Iterator[str]:
+def alarms_of(question: Question, classes: Partition, grades: Sequence[Grade]) -> tuple[Alarm, ...]:
+    """List what deserves a look in the classes and grades of one question."""
+    verdicts = {grade.label: grade.verdict for grade in grades}
+    return alarms(question, classes.representatives, [verdicts.get(k) for k in range(len(classes.representatives))])
+
+
+def _split(representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -> Iterator[Alarm]:
     right = [text for text, verdict in zip(representatives, verdicts, strict=True) if verdict == "correct"]
     if len(right) > 1:
-        yield f"{len(right)} classes are graded correct, {KINDS['over-split']} {_listed(right)}"
+        yield Alarm("over-split", f"{len(right)} classes are graded correct, split too finely? {_listed(right)}")
 
 
-def _merged(question: Question, representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -> Iterator[str]:
+def _merged(question: Question, representatives: Sequence[str], verdicts: Sequence[Verdict | None]) -> Iterator[Alarm]:
     known = {text: read_answer(text, question.text) for text in question.references if read(text).items}
     labels = group(question.text, list(known))
     asked = read(question.text)
@@ -127,10 +101,10 @@ def _merged(question: Question, representatives: Sequence[str], verdicts: Sequen
             if meets(answer, reading, asked)
         }
         if len(met) > 1:
-            shown = _listed(list(met.values()))
-            yield f"one class meets {len(met)} different references, {KINDS['over-merge']} {_listed([text])}: {shown}"
+            said = f"one class meets {len(met)} different references, merged too much? {_listed([text])}"
+            yield Alarm("over-merge", f"{said}: {_listed(list(met.values()))}")
         elif numeric and answer.sentences == 1 and _differ(answer.quantities, asked_by(question.text).units):
-            yield f"one class holds different numbers, {KINDS['over-merge']} {_listed([text])}"
+            yield Alarm("over-merge", f"one class holds different numbers, merged too much? {_listed([text])}")
 
 
 def _differ(quantities: Sequence[Quantity], units: tuple[Unit, ...]) -> bool:
@@ -139,11 +113,11 @@ def _differ(quantities: Sequence[Quantity], units: tuple[Unit, ...]) -> bool:
     return any(not same_quantity(one, other) for one, other in combinations(numbers, 2))
 
 
-def _suspicious(representatives: Sequence[str]) -> Iterator[str]:
+def _suspicious(representatives: Sequence[str]) -> Iterator[Alarm]:
     orders = [text for text in representatives if reads_like_an_order(text)]
     if orders:
         count = "an answer reads" if len(orders) == 1 else f"{len(orders)} answers read"
-        yield f"{count} {KINDS['instruction']}: {_listed(orders)}"
+        yield Alarm("instruction", f"{count} like an instruction to a judge: {_listed(orders)}")
 
 
 def reads_like_an_order(text: str) -> bool:

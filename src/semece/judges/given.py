@@ -2,22 +2,58 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from semece.canonical_json import digest
 from semece.errors import ParseError
+from semece.judges import Missing, Query
+from semece.judges.forms import Forms, assemble
 from semece.prompts.replies import by_first_appearance
 from semece.records import VERDICTS
 
 if TYPE_CHECKING:
-    from semece.records import Verdict
+    from semece.judges import Procedure
+    from semece.records import Partition, Question, Verdict
 
 
 class GivenJudge:
     """Labels and grades that a file brought; the run file holds them as they came."""
 
-    name = "given"
-    id = "given"
+    name = id = "given"
+    derived_id = model = None
+
+    def classes(self, question: Question, answers: Sequence[str], /) -> Procedure[Partition]:
+        """Group as the file does: every response has its own label, whatever its text."""
+        came = yield from self._came(question)
+        each = Forms(tuple(answers), tuple(range(len(answers))))
+        return assemble(question.id, answers, each, came.labels, judge=self.id)
+
+    def verdict(self, question: Question, classes: Partition, label: int, /) -> Procedure[Verdict | None]:
+        """Give the file's verdict of its own class; None if it has none."""
+        del classes
+        came = yield from self._came(question)
+        return came.grades.get(label)
+
+    def _came(self, question: Question) -> Procedure[Given]:
+        """Ask for what came with the samples of a question."""
+        key = given_key(question.id)
+        try:
+            came: Given = yield Query(self.id, "partition", question.id, 0, _read_stored, key=key)
+        except Missing:
+            raise ParseError(f"no labels came with question {question.id!r}") from None
+        return came
+
+
+def given_key(question_id: str) -> bytes:
+    """Give the key under which a run file holds what came with the samples of a question."""
+    return digest(["partition", question_id, GivenJudge.id, 0])
+
+
+def _read_stored(text: str) -> Given:
+    body = json.loads(text)
+    return read_given(body["labels"], body.get("grades"), n=len(body["labels"]))
 
 
 class Given(NamedTuple):

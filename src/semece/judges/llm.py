@@ -1,18 +1,20 @@
 """The judge that is a language model.
 
-It asks through an ``ask`` that it is given: the pipeline's looks into the store first and stores every raw reply, so
-the same procedure that asked can be run again later on what is stored, at no cost.
+It asks by queries (:class:`semece.judges.Query`): whoever runs its procedures looks into the store first and stores
+every raw reply, so the same procedure that asked can be run again later on what is stored, at no cost.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from semece.canonical_json import digest
-from semece.models import Message
+from semece.judges import Query
+from semece.judges.judged_questions import StringJudge
+from semece.models import Decoding, Message
 from semece.prompts import load_text
 from semece.prompts.replies import (
     GRADE_SCHEMA,
@@ -20,25 +22,13 @@ from semece.prompts.replies import (
     by_first_appearance,
     read_grade,
     read_partition,
-    retry_messages,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from semece.judges import Procedure
     from semece.records import Question, Verdict
-
-__all__ = [
-    "CHUNK",
-    "CLIP",
-    "JUDGE_TOKENS",
-    "PROMPTS",
-    "Ask",
-    "LLMJudge",
-    "read_grade",
-    "read_partition",
-    "retry_messages",
-]
 
 PROMPTS = ("default", "strict", "loose")
 """How readily answers are joined and called correct."""
@@ -52,24 +42,12 @@ JUDGE_TOKENS = 2048
 CLIP = 500
 """Characters of an answer that the judge is shown in a partition; four times as many in a grade."""
 
-T = TypeVar("T")
-
-
-class Ask(Protocol):
-    """Puts messages to the judge's model and gives what ``read`` makes of the reply.
-
-    If ``read`` raises ParseError it asks once more with :func:`retry_messages`; a second ParseError is raised.
-    """
-
-    async def __call__(
-        self, messages: tuple[Message, ...], *, schema: Mapping[str, Any] | None, read: Callable[[str], T], index: int
-    ) -> T:
-        """Ask; ``index`` numbers the calls of one question within a stage."""
-        ...
+VERSION = 1
+"""Of what is made of replies: how they are read, and how the calls of one question are put together."""
 
 
 @dataclass(frozen=True, slots=True)
-class LLMJudge:
+class LLMJudge(StringJudge):
     """A language model as judge.
 
     Parameters
@@ -84,6 +62,11 @@ class LLMJudge:
         Which of the orders under one seed, from 0: to see what the order changes.
     max_tokens : int
         Most tokens of one reply, >= 1. Not part of its name or id: more room makes no other judge.
+
+    Attributes
+    ----------
+    id : str
+        Model, prompt with the hash of its texts, and options: what stands beside its replies.
 
     Raises
     ------
@@ -101,12 +84,15 @@ class LLMJudge:
     seed: int = 0
     order: int = 0
     max_tokens: int = JUDGE_TOKENS
+    id: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.max_tokens < 1:
             raise ValueError(f"a judge's max_tokens must be at least 1; got {self.max_tokens}")
         if self.prompt not in PROMPTS:
             raise ValueError(f"a judge's prompt must be one of {', '.join(PROMPTS)}; got {self.prompt!r}")
+        prompt = f"{self.prompt}@{self.prompt_hash[:12]}"
+        object.__setattr__(self, "id", f"llm:{self.model};prompt={prompt};seed={self.seed};order={self.order}")
 
     @property
     def name(self) -> str:
@@ -122,11 +108,11 @@ class LLMJudge:
         return digest([*texts, PARTITION_SCHEMA, GRADE_SCHEMA, CHUNK, CLIP]).hex()
 
     @property
-    def id(self) -> str:
-        """Name, prompt hash and options."""
-        return f"llm:{self.model};prompt={self.prompt}@{self.prompt_hash[:12]};seed={self.seed};order={self.order}"
+    def derived_id(self) -> str:
+        """Its id, and the version of what is made of its replies."""
+        return f"{self.id};version={VERSION}"
 
-    async def partition(self, question: Question, answers: Sequence[str], ask: Ask) -> list[int]:
+    def partition(self, question: Question, answers: Sequence[str], /) -> Procedure[list[int]]:
         """Group distinct strings by meaning.
 
         The strings are shown in a random order that depends on them, the seed and the question alone, without their
@@ -139,8 +125,6 @@ class LLMJudge:
             What the answers answer.
         answers : sequence of str
             Distinct, not empty.
-        ask : Ask
-            Puts a call to the model.
 
         Returns
         -------
@@ -156,11 +140,11 @@ class LLMJudge:
         classes = _Classes(len(answers))
         for index, strings in enumerate(_calls(shown, classes)):
             messages = self._partition_messages(question, [answers[i] for i in strings])
-            labels = await ask(messages, schema=PARTITION_SCHEMA, read=_PartitionOf(len(strings)), index=index)
+            labels = yield self._query(question, messages, _PartitionOf(len(strings)), index)
             classes.join(strings, labels)
         return by_first_appearance(classes.root(i) for i in range(len(answers)))
 
-    async def grade(self, question: Question, answer: str, ask: Ask) -> Verdict:
+    def grade(self, question: Question, answer: str, /) -> Procedure[Verdict]:
         """Grade one answer against the question's references.
 
         Parameters
@@ -169,8 +153,6 @@ class LLMJudge:
             With at least one reference.
         answer : str
             The string that stands for a class.
-        ask : Ask
-            Puts a call to the model.
 
         Returns
         -------
@@ -191,7 +173,16 @@ class LLMJudge:
             "answer": _clipped(answer, 4 * CLIP),
         }
         messages = _messages(f"grade-{self.prompt}-v1", _json(data))
-        return await ask(messages, schema=GRADE_SCHEMA, read=read_grade, index=0)
+        verdict: Verdict = yield self._query(question, messages)
+        return verdict
+
+    def _query(
+        self, question: Question, messages: tuple[Message, ...], read: _PartitionOf | None = None, index: int = 0
+    ) -> Query:
+        """Put a query: for a partition if its reader is given, else for a verdict."""
+        stage, schema, shown = ("partition", PARTITION_SCHEMA, read.n) if read else ("grade", GRADE_SCHEMA, 1)
+        decoding = Decoding(0.0, None, self.max_tokens, schema=schema)
+        return Query(self.id, stage, question.id, index, read or read_grade, messages, decoding, shown)
 
     def _place(self, question: Question, answer: str) -> bytes:
         """Give the sort key of an answer: random, but the same wherever it stood."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from semece.judges.judged_questions import classes_to_grade
 from semece.records import Estimate
-from semece.sampling.stages import classes_to_grade
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.records import Partition, Question, Response, Verdict
+    from semece.records import Alarm, Partition, Question, Response, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class QuestionView:
         Verdict per label.
     estimate : Estimate
         The numbers.
-    alarms : tuple of str
+    alarms : tuple of Alarm
         What deserves a look.
     missing : int
         Responses still missing.
@@ -43,7 +43,7 @@ class QuestionView:
     partition: Partition | None
     grades: dict[int, Verdict]
     estimate: Estimate
-    alarms: tuple[str, ...] = ()
+    alarms: tuple[Alarm, ...] = ()
     missing: int = 0
     lacking: int = 0
 

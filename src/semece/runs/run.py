@@ -8,23 +8,17 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from semece.errors import ParseError, SemeceError, StoreError
-from semece.judges.llm import LLMJudge
+from semece.errors import SemeceError, StoreError
+from semece.judges import STAGES
+from semece.judges.alarms import alarms_of
+from semece.judges.judged_questions import judge_question
+from semece.judges.known import open_judges
 from semece.records import Estimate, Question
 from semece.runs.question_views import QuestionView, copies_alarm, with_estimates
 from semece.runs.scored_samples import read_sample
-from semece.sampling.opening import open_judges
 from semece.sampling.settings import Settings
-from semece.sampling.stages import (
-    Missing,
-    Undelivered,
-    alarms_of,
-    at_once,
-    grade,
-    partition,
-    read_reply,
-    read_responses,
-)
+from semece.sampling.stages import read_reply, read_responses, usable_answers
+from semece.store.judge_replies import read_stored
 from semece.store.run_store import FINAL, Store
 
 if TYPE_CHECKING:
@@ -32,7 +26,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.records import Grade, Partition, Response
+    from semece.judges.judged_questions import JudgedQuestion
+    from semece.records import Response
     from semece.stats.diagnostics import Pool
     from semece.store.run_store import StoredReply
 
@@ -69,7 +64,7 @@ class Run:
             self._view, self._identity = self._store.meta("view"), self._store.meta("identity")
             if self._view is None or self._identity is None:
                 raise StoreError(f"{self.path} holds no run yet; 'semece run' or 'semece score' fills it")
-            self._partition_judge, self._grade_judge = open_judges(
+            self.judges = open_judges(
                 partition_judge or judge or self._view["partition_judge"],
                 grade_judge or judge or self._view["grade_judge"],
                 prompt=self._view["judge_prompt"],
@@ -112,7 +107,7 @@ class Run:
     @property
     def judge_names(self) -> tuple[str, str]:
         """Who partitions and who grades."""
-        return self._partition_judge.name, self._grade_judge.name
+        return self.judges[0].name, self.judges[1].name
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -165,29 +160,19 @@ class Run:
     def _bare_view(self, question: Question, read: Callable[[StoredReply], Response]) -> QuestionView:
         replies = self._store.replies("respond", question.id)
         responses, missing = read_responses(replies, self._wanted(question), read)
-        classes, grades, lacking = self._judged(question, responses)
-        found = alarms_of(question, classes, grades) if classes else ()
-        verdicts = {g.label: g.verdict for g in grades}
+        judged = self._judged(question, responses)
+        found = alarms_of(question, judged.classes, judged.grades) if judged.classes else ()
+        verdicts = {g.label: g.verdict for g in judged.grades}
         empty = Estimate(question.id, "incomplete", 0, 0)
-        lacking = 0 if missing else lacking
-        return QuestionView(question, responses, classes, verdicts, empty, found, missing, lacking)
+        lacking = 0 if missing else judged.lacking
+        return QuestionView(question, responses, judged.classes, verdicts, empty, found, missing, lacking)
 
-    def _judged(
-        self, question: Question, responses: Sequence[Response]
-    ) -> tuple[Partition | None, tuple[Grade, ...], int]:
-        """Read classes and grades, and count what the judges' models may still give."""
-        classes: Partition | None = None
-        ungraded: list[int] = []
-        if not any(response.usable for response in responses):
-            return None, (), 0
-        try:
-            classes = at_once(partition(self._store, self._partition_judge, question, responses))
-            which = self._view["grade_classes"]
-            grades = at_once(grade(self._store, self._grade_judge, question, classes, which=which, missing=ungraded))
-        except (ParseError, Missing) as error:
-            askable = isinstance(self._partition_judge, LLMJudge) and not isinstance(error, Undelivered)
-            return classes, (), int(classes is None and askable)
-        return classes, grades, len(ungraded)
+    def _judged(self, question: Question, responses: Sequence[Response]) -> JudgedQuestion:
+        """Read classes and grades."""
+        answers = usable_answers(responses)
+        return read_stored(
+            judge_question(question, answers, self.judges, which=self._view["grade_classes"]), self._store
+        )
 
     def _wanted(self, question: Question) -> int:
         sizes = self._view.get("sizes")
@@ -212,8 +197,7 @@ class Run:
 
     def judge_replies(self, question_id: str) -> list[str]:
         """Raw replies of the judges about one question."""
-        stages = ("partition", "grade")
-        return [reply.text for stage in stages for reply in self._store.replies(stage, question_id)]
+        return [reply.text for stage in STAGES for reply in self._store.replies(stage, question_id)]
 
     @property
     def complete(self) -> tuple[int, int]:
@@ -234,7 +218,7 @@ class Run:
     @property
     def undelivered(self) -> dict[str, int]:
         """How many of the judges' replies came without a text (filtered, cut short, refused), by status."""
-        judges = zip(("partition", "grade"), (self._partition_judge, self._grade_judge), strict=True)
+        judges = zip(STAGES, self.judges, strict=True)
         found = sum((Counter(self._store.count(stage, judge.id)) for stage, judge in judges), Counter[str]())
         return {status: found[status] for status in sorted(FINAL) if found[status]}
 

@@ -13,10 +13,9 @@ from semece.errors import ParseError, StoreError
 from semece.formats import collect
 from semece.formats.drawn import PARTIAL, Drawn, Sample
 from semece.formats.sources import Wanted, printable
-from semece.judges.exact import ExactJudge
-from semece.judges.forms import assemble, distinct
-from semece.judges.given import GivenJudge, read_given
-from semece.judges.rules.rules_judge import RulesJudge
+from semece.judges.given import GivenJudge, given_key, read_given
+from semece.judges.judged_questions import run_procedure
+from semece.judges.known import JUDGES, open_judge
 from semece.prompts.responses import read_response
 from semece.records import VERDICTS, Response
 from semece.store.run_store import Store, StoredReply
@@ -38,7 +37,7 @@ ONE_EACH = (
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SamplesReading:
     """How files of samples are read.
 
     Parameters
@@ -70,7 +69,7 @@ class _Judged(NamedTuple):
 
 
 def score(
-    paths: Sequence[Path], path: str | Path, *, judge: str | None = None, reading: Reading | None = None
+    paths: Sequence[Path], path: str | Path, *, judge: str | None = None, reading: SamplesReading | None = None
 ) -> list[str]:
     """Store samples in a run file and fix who judges them.
 
@@ -84,7 +83,7 @@ def score(
         ``rules``, ``exact`` or ``given``. None: labels and grades that every question brings are used, else ``rules``.
         ``given`` where there are scores but no labels: rules make the classes, and a class has the verdict that the
         scores of all its responses agree on.
-    reading : Reading, optional
+    reading : SamplesReading, optional
         How the files are read.
 
     Returns
@@ -100,7 +99,7 @@ def score(
         The run file holds something else.
     """
     _check_judge(judge)
-    reading = reading or Reading()
+    reading = reading or SamplesReading()
     dataset = None if reading.questions is None else open_dataset(reading.questions)
     known = {q.id: q for q in dataset.questions} if dataset else {}
     read = collect(paths, form=reading.form, skip_bad=reading.skip_bad, wanted=Wanted(known, reading.model))
@@ -132,7 +131,7 @@ def score(
 
 def _check_judge(judge: str | None) -> None:
     """Refuse a judge that would have to be asked."""
-    if judge in {None, RulesJudge.name, ExactJudge.name, GivenJudge.name}:
+    if judge is None or (judge in JUDGES and not JUDGES[judge].asks_model):
         return
     hint = f"; a model judges them once they are stored: semece compare RUN --judges rules {judge}"
     raise ParseError(
@@ -140,7 +139,7 @@ def _check_judge(judge: str | None) -> None:
     )
 
 
-def _words(reading: Reading, judge: str | None) -> list[str]:
+def _words(reading: SamplesReading, judge: str | None) -> list[str]:
     """Spell what differs from the defaults, as the command line takes it."""
     told = {"--judge": judge, "--format": reading.form, "--questions": reading.questions}
     told |= {"--model": reading.model, "--scorer": reading.scorer}
@@ -263,14 +262,12 @@ def _scorer(names: Sequence[str], wanted: str | None) -> str:
 
 def _graded(samples: Sequence[Sample], scorer: str, findings: Findings) -> list[Sample]:
     """Group by rules, and grade the classes whose responses all have the same verdict."""
-    rules = RulesJudge()
+    rules = open_judge("rules")
     graded, split = [], []
     for sample in samples:
         usable = [(r, said) for r, said in zip(_responses(sample), sample.drawn, strict=True) if r.usable]
         answers = [response.answer for response, _ in usable]
-        forms = distinct(answers)
-        found = rules.partition(sample.question, forms.strings)
-        labels = assemble(sample.question.id, answers, forms, found, judge=rules.id).labels
+        labels = run_procedure(rules.classes(sample.question, answers)).labels
         said: dict[int, set[str]] = {}
         for label, (_, drawn) in zip(labels, usable, strict=True):
             said.setdefault(label, set()).update(_verdict(sample, drawn, scorer))
@@ -354,8 +351,7 @@ def _rows(sample: Sample) -> Iterator[StoredReply]:
         yield StoredReply(key, "respond", name, i, one.status, one.text, canonical(about))
     if sample.labels is not None:
         body = canonical({"labels": sample.labels, "grades": sample.grades})
-        key = digest(["partition", name, GivenJudge.id, 0])
-        yield StoredReply(key, "partition", name, 0, "ok", body, judge=GivenJudge.id)
+        yield StoredReply(given_key(name), "partition", name, 0, "ok", body, judge=GivenJudge.id)
 
 
 def _responses(sample: Sample) -> Iterator[Response]:

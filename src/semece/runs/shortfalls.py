@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from semece.sampling.stages import Missing, Undelivered
+from semece.judges import Missing, Undelivered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ModelError, ParseError
-from semece.judges.llm import LLMJudge
+from semece.errors import ModelError
+from semece.judges import STAGES
+from semece.judges.judged_questions import JudgedQuestion, judge_question
+from semece.judges.known import models_of
 from semece.sampling.batch.batch_stages import judge_by_batch, respond_by_batch
 from semece.sampling.batch.courier import Courier
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, known_price
+from semece.sampling.judge_calls import run_asking
 from semece.sampling.live_calls import Caller, Pace, Stop, in_parallel
 from semece.sampling.spending import price_of, spent_at_most
-from semece.sampling.stages import Missing, Undelivered, grade, partition, read_reply, read_responses, respond
+from semece.sampling.stages import read_reply, read_responses, respond, usable_answers
 from semece.store.keys import Asking, missing_slots, set_failed_aside
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from semece.judges import Judge
     from semece.models import BatchModel, Model, Request
-    from semece.records import Partition, Question, Response
+    from semece.records import Question, Response
     from semece.sampling.connections import Connections
     from semece.sampling.live_calls import Asker
     from semece.sampling.settings import Settings
-    from semece.sampling.stages import Judge, Progress
+    from semece.sampling.stages import Progress
     from semece.store.keys import Slot
     from semece.store.run_store import Store, StoredReply
 
@@ -142,7 +145,7 @@ class Work:
     async def _is_left(self, judges: tuple[Judge, Judge]) -> bool:
         """Whether the judges have still something to say."""
         for question in self.questions:
-            if await self._judge_one(question, judges, {}):
+            if (await self._judged(question, judges, {})).lacking:
                 return True
         return False
 
@@ -182,12 +185,14 @@ class Work:
             if any(map(Ledger(self.store).open, models)) or await self._is_left(judges):
                 await self._judge_by_batch(judges)
         else:
-            askers = {spelling: _Late(partial(self._live_caller, spelling)) for spelling in models}
+            callers = {spelling: _Late(partial(self._live_caller, spelling)) for spelling in models}
+            pairs = zip(STAGES, judges, strict=True)
+            askers = {stage: callers[judge.model] for stage, judge in pairs if judge.model is not None}
         self.progress("judge", -len(self.questions))
 
         async def one(question: Question) -> None:
-            left = await self._judge_one(question, judges, askers)
-            self.missing += left
+            judged = await self._judged(question, judges, askers)
+            self.missing += judged.lacking
             self.progress("judge", 1)
 
         await in_parallel((partial(one, question) for question in self.questions), self.settings.concurrency)
@@ -196,7 +201,7 @@ class Work:
         """Make room to ask again where a judge's reply came without a text, if it can be asked."""
         for spelling in models_of(judges):
             self.connections.open(spelling)
-        for stage, judge in zip(("partition", "grade"), judges, strict=True):
+        for stage, judge in zip(STAGES, judges, strict=True):
             for question in self.questions:
                 set_failed_aside(self.store, question.id, stage, judge.id)
 
@@ -206,39 +211,22 @@ class Work:
     async def _judge_by_batch(self, judges: tuple[Judge, Judge]) -> None:
         """Ask the judges in batches: all partitions first, since the grades depend on them."""
 
-        async def partition_one(question: Question, asker: Asker) -> None:
-            with suppress(ParseError, Missing):
-                await self._classes(question, judges[0], asker)
+        async def one(stage: str, question: Question, asker: Asker) -> None:
+            await self._judged(question, judges, {stage: asker})
 
-        async def grade_one(question: Question, asker: Asker) -> None:
-            with suppress(ParseError, Missing):
-                if classes := await self._classes(question, judges[0], None):
-                    which = self.settings.grade_classes
-                    await grade(self.store, judges[1], question, classes, which=which, caller=asker)
+        for stage, judge in zip(STAGES, judges, strict=True):
+            if judge.model is not None:
+                await judge_by_batch(self.store, self.questions, partial(one, stage), self._courier(judge.model))
 
-        for judge, procedure in zip(judges, (partition_one, grade_one), strict=True):
-            if isinstance(judge, LLMJudge):
-                await judge_by_batch(self.store, self.questions, procedure, self._courier(judge.model))
-
-    async def _classes(self, question: Question, judge: Judge, asker: Asker | None) -> Partition | None:
-        """Partition one question; None if responses are missing, since more would change it, or none is usable."""
+    async def _judged(
+        self, question: Question, judges: tuple[Judge, Judge], askers: Mapping[str, Asker]
+    ) -> JudgedQuestion:
+        """Judge one question; not at all if responses are missing, since more would change it, or none is usable."""
         n = min(self.settings.n, self._sizes.get(question.id, self.settings.n))
         responses, missing = read_responses(self.store.replies("respond", question.id), n, self.read)
-        if missing or not any(response.usable for response in responses):
-            return None
-        return await partition(self.store, judge, question, responses, asker)
-
-    async def _judge_one(self, question: Question, judges: tuple[Judge, Judge], askers: Mapping[str, Asker]) -> int:
-        """Partition and grade one question; count what the judges may still give."""
-        first, second = (askers.get(judge.model) if isinstance(judge, LLMJudge) else None for judge in judges)
-        missing: list[int] = []
-        try:
-            if classes := await self._classes(question, judges[0], first):
-                which = self.settings.grade_classes
-                await grade(self.store, judges[1], question, classes, which=which, caller=second, missing=missing)
-        except (ParseError, Missing) as error:
-            return int(not isinstance(error, Undelivered))
-        return len(missing)
+        answers = [] if missing else usable_answers(responses)
+        procedure = judge_question(question, answers, judges, which=self.settings.grade_classes)
+        return await run_asking(procedure, self.store, askers)
 
 
 def _silent(stage: str, steps: int) -> None:
@@ -268,8 +256,3 @@ def _budget(store: Store, settings: Settings) -> Budget:
     return Budget(
         max_cost=settings.max_cost, max_tokens=settings.max_total_tokens, spent_cost=cost, spent_tokens=tokens
     )
-
-
-def models_of(judges: Iterable[Judge]) -> list[str]:
-    """Spell the models of judges that are models."""
-    return list(dict.fromkeys(judge.model for judge in judges if isinstance(judge, LLMJudge)))

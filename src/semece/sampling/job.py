@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import SemeceError, StoreError
+from semece.judges.known import models_of, open_judges, row_of
 from semece.sampling.connections import Connections
-from semece.sampling.invocation import Work, models_of
-from semece.sampling.opening import open_judges
+from semece.sampling.invocation import Work
 from semece.sampling.settings import Settings, check_settings
 from semece.sampling.spending import price_of
 from semece.store.run_store import Store
@@ -115,7 +115,7 @@ async def execute(
     chosen = settings.choose(data, path)
     if not chosen:
         raise SemeceError(f"no question of {data.name} is selected")
-    if "given" in settings.judges():
+    if any(row_of(spelling).came_with_samples for spelling in settings.judges()):
         raise SemeceError("the judge 'given' reads labels that came with samples: 'semece score'; a run needs another")
     asked = [settings.model, *models_of(judges)]
     for spelling in asked:

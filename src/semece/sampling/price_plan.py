@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from semece.datasets import open_dataset
-from semece.errors import ParseError, SemeceError
+from semece.errors import SemeceError
+from semece.judges import STAGES, Undelivered
 from semece.judges.forms import distinct
-from semece.judges.llm import LLMJudge
+from semece.judges.judged_questions import grade_classes, judge_question, run_procedure
+from semece.judges.known import open_judges
 from semece.models import Message, check_model, service_of
+from semece.records import Partition
 from semece.sampling.budget import estimated_tokens, known_price, prompt_tokens
 from semece.sampling.job import check_identity
-from semece.sampling.opening import open_judges
 from semece.sampling.settings import Settings, check_settings
 from semece.sampling.spending import price_of
-from semece.sampling.stages import (
-    Missing,
-    Undelivered,
-    at_once,
-    classes_to_grade,
-    grade,
-    partition,
-    read_reply,
-    read_responses,
-    usable_answers,
-)
+from semece.sampling.stages import read_reply, read_responses, usable_answers
+from semece.store.judge_replies import read_stored
 from semece.store.keys import Asking, missing_slots
 from semece.store.run_store import FINAL, Store
 
@@ -37,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from semece.datasets import Dataset
+    from semece.judges import Judge, Query
     from semece.records import Question
-    from semece.sampling.stages import Judge
     from semece.store.run_store import StoredReply
 
 ANSWER_TOKENS = 60
@@ -236,7 +228,7 @@ class ToJudge(NamedTuple):
 def _judging(store: Store, settings: Settings, questions: list[Question]) -> list[Stage]:
     """Plan the stages of judges that cost something."""
     judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
-    if not any(isinstance(judge, LLMJudge) for judge in judges):
+    if not any(judge.model for judge in judges):
         return []
     count = CLASSES if settings.grade_classes == "all" else 1
     strings = [f"a string of usual length, {i}" for i in range(max(2, round(settings.n * DISTINCT_SHARE)))]
@@ -247,8 +239,8 @@ def _judging(store: Store, settings: Settings, questions: list[Question]) -> lis
         todo = [_to_judge(store, settings, judges, expected(question)) for question in questions]
     return [
         _judge(name, judge, settings, todo, _taken(store, name, judge.id, questions))
-        for name, judge in zip(("partition", "grade"), judges, strict=True)
-        if isinstance(judge, LLMJudge)
+        for name, judge in zip(STAGES, judges, strict=True)
+        if judge.model is not None
     ]
 
 
@@ -263,18 +255,13 @@ def _to_judge(store: Store, settings: Settings, judges: tuple[Judge, Judge], exp
     answers = usable_answers(responses)
     if not answers:
         return nothing
-    try:
-        classes = at_once(partition(store, judges[0], question, responses))
-    except (ParseError, Missing) as error:
-        if isinstance(error, Undelivered) and not again:
-            return nothing
-        return expected._replace(strings=distinct(answers).strings)
-    which = settings.grade_classes
-    ungraded: list[int] = []
-    graded = {g.label for g in at_once(grade(store, judges[1], question, classes, which=which, missing=ungraded))}
-    if again:
-        ungraded = [label for label in classes_to_grade(classes, which) if label not in graded]
-    return nothing._replace(classes=[classes.representatives[label] for label in ungraded])
+    judged = read_stored(judge_question(question, answers, judges, which=settings.grade_classes), store)
+    if judged.classes is None:
+        asked = again or judged.lacking
+        return expected._replace(strings=distinct(answers).strings) if asked else nothing
+    faults = judged.faults.items()
+    ungraded = [label for label, fault in faults if again or not isinstance(fault, Undelivered)]
+    return nothing._replace(classes=[judged.classes.representatives[label] for label in ungraded])
 
 
 def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
@@ -309,29 +296,28 @@ def _respond(settings: Settings, questions: list[Question], missing: list[int], 
     return _stage(settings, "respond", settings.model, (sum(requests), round(scale * asked), sum(missing) * tokens))
 
 
-def _judge(name: str, judge: LLMJudge, settings: Settings, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:
+def _judge(name: str, judge: Judge, settings: Settings, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:
     """Count the judge's real prompts; stand-ins are the answers that nobody has drawn yet."""
     calls = asked = answered = 0
 
-    async def count(messages: tuple[Message, ...], **_: object) -> Any:  # noqa: ANN401 - labels or a verdict
+    def count(query: Query) -> list[int] | str:
         nonlocal calls, asked, answered
-        calls, asked = calls + 1, asked + prompt_tokens(messages)
-        if name == "grade":
+        calls, asked = calls + 1, asked + prompt_tokens(query.messages)
+        if query.stage == "grade":
             answered += 10
             return "correct"
-        shown = len(json.loads(messages[-1].content)["answers"])
-        answered += 3 * shown
-        return [number % CLASSES for number in range(shown)]
+        answered += 3 * query.shown
+        return [number % CLASSES for number in range(query.shown)]
 
     for question, strings, classes in todo:
         if name == "partition" and strings:
-            at_once(judge.partition(question, strings, count))
-        elif name == "grade" and question.references:
-            for answer in classes:
-                at_once(judge.grade(question, answer, count))
+            run_procedure(judge.classes(question, strings), count)
+        elif name == "grade":
+            alone = Partition(question.id, tuple(range(len(classes))), tuple(classes), judge.id)
+            run_procedure(grade_classes(question, alone, judge, alone.labels), count)
     if taken is not None:
         asked, answered = round(taken.scale * asked), round(taken.answered * calls)
-    return _stage(settings, name, judge.model, (calls, asked, answered))
+    return _stage(settings, name, str(judge.model), (calls, asked, answered))
 
 
 def _stage(settings: Settings, name: str, model: str, counts: tuple[int, int, int]) -> Stage:

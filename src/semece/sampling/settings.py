@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from semece.errors import SemeceError
+from semece.judges.known import with_room
 from semece.judges.llm import PROMPTS
 from semece.models import Decoding, check_model, service_of
 from semece.prompts import ResponsePrompt, response_prompt
 from semece.sampling.batch.courier import BatchPatience
 from semece.sampling.live_calls import Patience
-from semece.sampling.opening import FREE_JUDGES
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -156,13 +156,7 @@ class Settings:
         if fallback is None and (self.partition_judge is None or self.grade_judge is None):
             fallback = default_judge(self.model)
         grouping, grading = self.partition_judge or str(fallback), self.grade_judge or str(fallback)
-        return self._with_room(grouping), self._with_room(grading)
-
-    def _with_room(self, judge: str) -> str:
-        name, mark, variant = judge.partition("#")
-        if self.judge_max_tokens is None or name in FREE_JUDGES or "max-tokens=" in variant:
-            return judge
-        return f"{name}#max-tokens={self.judge_max_tokens}{',' if mark else ''}{variant}"
+        return with_room(grouping, self.judge_max_tokens), with_room(grading, self.judge_max_tokens)
 
     def choose(self, dataset: Dataset, path: str | Path | Store | None = None) -> list[tuple[int, Question]]:
         """Select the questions, with their positions.

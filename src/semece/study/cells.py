@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import BudgetError, ParseError, SemeceError, StoreError
-from semece.judges.llm import LLMJudge
+from semece.judges.known import models_of, open_judges, row_of
 from semece.runs.exports import write
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, known_price
 from semece.sampling.job import check_identity, execute
-from semece.sampling.opening import open_judges
 from semece.sampling.price_plan import plan
 from semece.sampling.settings import check_settings
 from semece.sampling.spending import check_priced, spent_at_most
@@ -99,11 +98,10 @@ def _check_settings(settings: Settings) -> None:
         raise SemeceError(
             f'name a judge in the table [judge]: judge = "rules" (free) or judge = "{settings.model}"'
         ) from None
-    if "given" in spelled:
+    if any(row_of(spelling).came_with_samples for spelling in spelled):
         raise SemeceError("the judge 'given' reads labels that came with samples; a study needs another")
-    for judge in open_judges(*spelled, prompt=settings.judge_prompt):
-        if isinstance(judge, LLMJudge):
-            check_priced(settings, judge.model)
+    for model in models_of(open_judges(*spelled, prompt=settings.judge_prompt)):
+        check_priced(settings, model)
 
 
 def _check_questions(study: Study, cell: Cell, data: Dataset) -> None:

@@ -12,7 +12,7 @@ from semece.show.tables import REASONS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from semece.records import Estimate, Partition, Question, Response
+    from semece.records import Alarm, Estimate, Partition, Question, Response
 
 LONGEST = 300
 """Characters of a question or an answer that are shown."""
@@ -88,7 +88,7 @@ class View(Protocol):
         ...
 
     @property
-    def alarms(self) -> tuple[str, ...]:
+    def alarms(self) -> tuple[Alarm, ...]:
         """What deserves a look, one sentence each."""
         ...
 
@@ -222,7 +222,7 @@ def make_entry(view: View, *, detail: Detail = DETAILS[0]) -> Entry:
         classes=tuple(classes[: detail.classes]),
         hidden=(len(hidden), sum(entry.count for entry in hidden)),
         unusable=status_list(unusable),
-        alarms=view.alarms,
+        alarms=tuple(alarm.text for alarm in view.alarms),
     )
 
 
