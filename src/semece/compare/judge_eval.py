@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.errors import ParseError, SemeceError, StoreError
-from semece.judges import STAGES, Missing, Undelivered
-from semece.judges.forms import distinct
-from semece.judges.known import open_judges, row_of
+from semece.judges import STAGES, Missing, Undelivered, distinct, open_judges, row_of
 from semece.records import Partition
 from semece.runs.shortfalls import Shortfall, shortfall_of
 from semece.sampling.connections import Connections

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.errors import ParseError, SemeceError
-from semece.judges import Missing, Undelivered
-from semece.judges.judged_questions import judge_question
-from semece.judges.known import ALWAYS, open_judge, open_judges, row_of, spelling_of
+from semece.judges import ALWAYS, Missing, Undelivered, judge_question, open_judge, open_judges, row_of, spelling_of
 from semece.judges.rules.english.hedges import is_hedged
 from semece.records import ALARM_KINDS
 from semece.runs.metrics import quantities

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.canonical_json import digest
 from semece.errors import ParseError
-from semece.judges import Missing, Query
 from semece.judges.forms import Forms, assemble
+from semece.judges.judge_protocol import Missing, Query
 from semece.prompts.replies import by_first_appearance
 from semece.records import VERDICTS
 
 if TYPE_CHECKING:
-    from semece.judges import Procedure
+    from semece.judges.judge_protocol import Procedure
     from semece.records import Partition, Question, Verdict
 
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from semece.errors import ParseError
-from semece.judges import Missing, Undelivered
 from semece.judges.forms import assemble, distinct
+from semece.judges.judge_protocol import Missing, Undelivered
 from semece.records import Grade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from semece.judges import Judge, Procedure, Query, RuleJudge
+    from semece.judges.judge_protocol import Judge, Procedure, Query, RuleJudge
     from semece.records import Partition, Question, Verdict
 
 T = TypeVar("T")

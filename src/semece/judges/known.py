@@ -15,7 +15,7 @@ from semece.judges.rules.rules_judge import RulesJudge
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from semece.judges import Judge
+    from semece.judges.judge_protocol import Judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import digest
-from semece.judges import Query
+from semece.judges.judge_protocol import Query
 from semece.judges.judged_questions import StringJudge
 from semece.models import Decoding, Message
 from semece.prompts import load_text
@@ -27,7 +27,7 @@ from semece.prompts.replies import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.judges import Procedure
+    from semece.judges.judge_protocol import Procedure
     from semece.records import Question, Verdict
 
 PROMPTS = ("default", "strict", "loose")

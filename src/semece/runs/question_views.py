@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from semece.judges.judged_questions import classes_to_grade
+from semece.judges import classes_to_grade
 from semece.records import Estimate
 
 if TYPE_CHECKING:

@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from semece.errors import SemeceError, StoreError
-from semece.judges import STAGES
-from semece.judges.alarms import alarms_of
-from semece.judges.judged_questions import judge_question
-from semece.judges.known import open_judges
+from semece.judges import STAGES, alarms_of, judge_question, open_judges
 from semece.records import Estimate, Question
 from semece.runs.question_views import QuestionView, copies_alarm, with_estimates
 from semece.runs.scored_samples import read_sample
@@ -26,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.judges.judged_questions import JudgedQuestion
+    from semece.judges import JudgedQuestion
     from semece.records import Response
     from semece.stats.diagnostics import Pool
     from semece.store.run_store import StoredReply

@@ -13,9 +13,8 @@ from semece.errors import ParseError, StoreError
 from semece.formats import collect
 from semece.formats.drawn import PARTIAL, Drawn, Sample
 from semece.formats.sources import Wanted, printable
+from semece.judges import JUDGES, open_judge, run_procedure
 from semece.judges.given import GivenJudge, given_key, read_given
-from semece.judges.judged_questions import run_procedure
-from semece.judges.known import JUDGES, open_judge
 from semece.prompts.responses import read_response
 from semece.records import VERDICTS, Response
 from semece.store.run_store import Store, StoredReply

@@ -6,9 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError
-from semece.judges import STAGES
-from semece.judges.judged_questions import JudgedQuestion, judge_question
-from semece.judges.known import models_of
+from semece.judges import STAGES, JudgedQuestion, judge_question, models_of
 from semece.sampling.batch.batch_stages import judge_by_batch, respond_by_batch
 from semece.sampling.batch.courier import Courier
 from semece.sampling.batch.ledger import OPEN, Ledger

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import SemeceError, StoreError
-from semece.judges.known import models_of, open_judges, row_of
+from semece.judges import models_of, open_judges, row_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
 from semece.sampling.settings import Settings, check_settings

@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.datasets import open_dataset
 from semece.errors import SemeceError
-from semece.judges import STAGES, Undelivered
-from semece.judges.forms import distinct
-from semece.judges.judged_questions import grade_classes, judge_question, run_procedure
-from semece.judges.known import open_judges
+from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, open_judges, run_procedure
 from semece.models import Message, check_model, service_of
 from semece.records import Partition
 from semece.sampling.budget import estimated_tokens, known_price, prompt_tokens

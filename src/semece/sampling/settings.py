@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 from semece.errors import SemeceError
-from semece.judges.known import with_room
-from semece.judges.llm import PROMPTS
+from semece.judges import PROMPTS, with_room
 from semece.models import Decoding, check_model, service_of
 from semece.prompts import ResponsePrompt, response_prompt
 from semece.sampling.batch.courier import BatchPatience

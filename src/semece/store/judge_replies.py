@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from semece.errors import ParseError
-from semece.judges import Missing, Undelivered
-from semece.judges.judged_questions import run_procedure
+from semece.judges import Missing, Undelivered, run_procedure
 from semece.store.keys import Keys
 from semece.store.schema import FINAL
 

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import canonical, digest
-from semece.judges.llm import JUDGE_TOKENS
+from semece.judges import JUDGE_TOKENS
 from semece.store.run_store import FINAL
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import BudgetError, ParseError, SemeceError, StoreError
-from semece.judges.known import models_of, open_judges, row_of
+from semece.judges import models_of, open_judges, row_of
 from semece.runs.exports import write
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, known_price
