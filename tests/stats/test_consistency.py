@@ -19,7 +19,7 @@ def test_the_p_value_is_the_share_of_draws_that_are_at_least_as_far_off():
 
 
 def test_the_least_p_value_counts_the_data_themselves():
-    assert calibration_test([0.99] * 100, [0] * 100, n_resamples=99).p_value == 0.01
+    assert calibration_test([0.99] * 100, [0] * 100, n_resamples=99).p_value == pytest.approx(0.01, rel=1e-15)
     assert calibration_test([1.0, 0.0], [1, 0], n_resamples=99).p_value == 1.0
 
 

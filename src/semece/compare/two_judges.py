@@ -21,7 +21,7 @@ from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
 from semece.sampling.settings import check_settings
 from semece.sampling.stages import usable_answers
-from semece.stats.diagnostics.agreement import Judged, index_rows, judge_agreement, partition_agreement
+from semece.stats.diagnostics.agreement import JudgedRun, index_rows, judge_agreement, partition_agreement
 from semece.stats.diagnostics.changes import CHANGE
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.hedging import hedging_bracket
@@ -308,10 +308,10 @@ def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.
     return table.rename({"low": "change_low", "high": "change_high"})
 
 
-def _judged(views: Sequence[QuestionView], complete: Sequence[bool]) -> Judged:
+def _judged(views: Sequence[QuestionView], complete: Sequence[bool]) -> JudgedRun:
     """Give what the comparison needs of one judge; correctness only of questions that are complete under both."""
     correct = [v.estimate.correct if whole else None for v, whole in zip(views, complete, strict=True)]
-    return Judged([_labels(v) for v in views], correct, [v.estimate.verbalized for v in views])
+    return JudgedRun([_labels(v) for v in views], correct, [v.estimate.verbalized for v in views])
 
 
 def _labels(view: QuestionView) -> tuple[int, ...]:

@@ -1,6 +1,6 @@
 """What many-question functions take: one confidence and one correctness per row, checked once at the public door.
 
-Formulas behind the door receive :class:`Rows` and check nothing.
+Formulas behind the door receive :class:`CheckedRows` and check nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MISSING_HINT = " (filter out rows without a number first: keep status == 'comple
 PERCENT_HINT = " (percentages? divide by 100)"
 
 
-class Rows(NamedTuple):
+class CheckedRows(NamedTuple):
     """Checked rows, all of the same length N >= 1.
 
     Parameters
@@ -48,7 +48,7 @@ def check_rows(
     ids: ArrayLike | None = None,
     binary: bool = False,
     whole: bool = False,
-) -> Rows:
+) -> CheckedRows:
     """Check confidence and correctness, weights and question ids.
 
     Parameters
@@ -66,7 +66,7 @@ def check_rows(
 
     Returns
     -------
-    Rows
+    CheckedRows
 
     Raises
     ------
@@ -83,12 +83,12 @@ def check_rows(
     check_same_length("confidence", c, "correct", a)
     questions = check_ids(ids, len(c))
     if weights is None:
-        return Rows(c, a, np.ones(len(c)), questions)
+        return CheckedRows(c, a, np.ones(len(c)), questions)
     w = check_weights(weights, len(c))
     if whole:
         _refuse("weights must be whole numbers here, how often a row occurs", w, w != np.round(w))
     kept = w > 0
-    return Rows(c[kept], a[kept], w[kept], None if questions is None else _numbered(questions[kept]))
+    return CheckedRows(c[kept], a[kept], w[kept], None if questions is None else _numbered(questions[kept]))
 
 
 def check_correct(correct: ArrayLike, *, binary: bool = False) -> NDArray[np.float64]:
@@ -115,14 +115,11 @@ def check_finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
     try:
         array = np.asarray(values)
     except ValueError:  # numpy's word for a ragged nest
-        msg = f"{name} must be one-dimensional; got a nest of unequal lengths"
-        raise ValueError(msg) from None
+        raise ValueError(f"{name} must be one-dimensional; got a nest of unequal lengths") from None
     if array.ndim != 1:
-        msg = f"{name} must be one-dimensional; got shape {array.shape}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must be one-dimensional; got shape {array.shape}")
     if array.size == 0:
-        msg = f"{name} must not be empty"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must not be empty")
     if array.dtype.kind not in "biuf":
         array = np.array([check_number(name, item, at) for at, item in enumerate(array.tolist())], dtype=np.float64)
     array = as_decimals(array)
@@ -134,8 +131,7 @@ def check_finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
 def check_number(name: str, item: object, at: int) -> float:
     """Read the number at an index of a sequence."""
     if not isinstance(item, NUMBERS):
-        msg = f"{name} must be numbers; got {item!r} at index {at}{MISSING_HINT if item is None else ''}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must be numbers; got {item!r} at index {at}{MISSING_HINT if item is None else ''}")
     return decimal(item)
 
 
@@ -162,11 +158,9 @@ def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     array = check_finite("weights", weights)
     _refuse("weights must not be negative", array, array < 0)
     if len(array) != n:
-        msg = f"weights must have one value per row; got {len(array)} for {n} rows"
-        raise ValueError(msg)
+        raise ValueError(f"weights must have one value per row; got {len(array)} for {n} rows")
     if not array.any():
-        msg = "weights must not all be zero; got 0.0 everywhere"
-        raise ValueError(msg)
+        raise ValueError("weights must not all be zero; got 0.0 everywhere")
     return array
 
 
@@ -179,8 +173,7 @@ def check_ids(ids: ArrayLike | None, n: int) -> NDArray[np.intp] | None:
     except ValueError:  # numpy's word for a ragged nest
         array = np.empty((n, 0))
     if array.shape != (n,):
-        msg = f"ids must have one value per row; got shape {array.shape} for {n} rows"
-        raise ValueError(msg)
+        raise ValueError(f"ids must have one value per row; got shape {array.shape} for {n} rows")
     if array.dtype == object:
         array = array.astype(str)
     return _numbered(array)
@@ -189,16 +182,14 @@ def check_ids(ids: ArrayLike | None, n: int) -> NDArray[np.intp] | None:
 def check_same_length(name: str, first: NDArray[Any], other: str, second: NDArray[Any]) -> None:
     """Refuse two arrays of unequal length."""
     if len(first) != len(second):
-        msg = f"{name} and {other} must have the same length; got {len(first)} and {len(second)}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} and {other} must have the same length; got {len(first)} and {len(second)}")
 
 
 def check_level(level: float, *, name: str = "level") -> float:
     """Check the level of an interval, or another share that is inside (0, 1)."""
     if not isinstance(level, NUMBERS) or not 0 < level < 1:
         got = level if isinstance(level, NUMBERS) else repr(level)
-        msg = f"{name} must lie strictly between 0 and 1; got {got}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must lie strictly between 0 and 1; got {got}")
     return float(level)
 
 
@@ -207,8 +198,7 @@ def check_rng(rng: int | np.random.Generator) -> np.random.Generator:
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError):
-        msg = f"rng must be a whole number of at least 0 or a numpy Generator; got {rng!r}"
-        raise ValueError(msg) from None
+        raise ValueError(f"rng must be a whole number of at least 0 or a numpy Generator; got {rng!r}") from None
 
 
 def check_count(name: str, value: int, *, least: int = 1) -> int:
@@ -218,8 +208,7 @@ def check_count(name: str, value: int, *, least: int = 1) -> int:
     except TypeError:
         number = least - 1
     if number < least:
-        msg = f"{name} must be a whole number of at least {least}; got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}")
     return number
 
 
@@ -228,16 +217,14 @@ def check_responses(n: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     array = check_finite("n", np.full(n_rows, n) if np.ndim(n) == 0 else n)
     _refuse("n must be at least 1", array, array < 1)
     if len(array) != n_rows:
-        msg = f"n must be one number or have one value per row; got {len(array)} for {n_rows} rows"
-        raise ValueError(msg)
+        raise ValueError(f"n must be one number or have one value per row; got {len(array)} for {n_rows} rows")
     return array
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not one of ``choices``."""
     if value not in choices:
-        msg = f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
 def sums(place: NDArray[np.intp], values: NDArray[np.float64], n: int = 0) -> NDArray[np.float64]:
@@ -254,5 +241,4 @@ def _refuse(rule: str, values: NDArray[np.float64], bad: NDArray[np.bool_], hint
     """Raise for the first bad value, with its index."""
     if bad.any():
         at = int(np.argmax(bad))
-        msg = f"{rule}; got {float(values[at])} at index {at}{hint}"
-        raise ValueError(msg)
+        raise ValueError(f"{rule}; got {float(values[at])} at index {at}{hint}")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from semece.stats.calibration.bins import Binning, Bins, Closed
-    from semece.stats.rows import Rows
+    from semece.stats.rows import CheckedRows
 
 RmsVariant = Literal["bins", "hle-script"]
 HLE_BIN = 100
@@ -323,32 +323,29 @@ def reliability_table(
     return ReliabilityTable(bins.low, bins.high, count, confidences, accuracy, confidences - accuracy, low, high)
 
 
-def bin_residuals(rows: Rows, bins: Bins) -> NDArray[np.float64]:
+def bin_residuals(rows: CheckedRows, bins: Bins) -> NDArray[np.float64]:
     """Weighted sum of correct - confidence in each bin over the total weight; shape (L,)."""
     total: float = rows.weights.sum()
     return bins.total(rows.weights * (rows.correct - rows.confidence)) / total
 
 
-def _gaps(rows: Rows, bins: Bins, min_count: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _gaps(rows: CheckedRows, bins: Bins, min_count: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Weight and gap of each bin that has some weight and at least ``min_count``."""
     if not isinstance(min_count, NUMBERS) or not min_count >= 0:
-        msg = f"min_count must be a number of at least 0; got {min_count!r}"
-        raise ValueError(msg)
+        raise ValueError(f"min_count must be a number of at least 0; got {min_count!r}")
     weight = bins.total(rows.weights)
     kept = (weight > 0) & (weight >= min_count)
     gap = bins.total(rows.weights * (rows.confidence - rows.correct))
     return weight[kept], gap[kept] / weight[kept]
 
 
-def _hle_script(rows: Rows, *, weighted: bool) -> float:
+def _hle_script(rows: CheckedRows, *, weighted: bool) -> float:
     """Reproduce the script of Humanity's Last Exam, dropped bin included."""
     n = len(rows.confidence)
     if weighted:
-        msg = "weights are not part of variant 'hle-script'; leave them out"
-        raise ValueError(msg)
+        raise ValueError("weights are not part of variant 'hle-script'; leave them out")
     if n < HLE_BIN:
-        msg = f"variant 'hle-script' needs at least {HLE_BIN} rows; got {n}"
-        raise ValueError(msg)
+        raise ValueError(f"variant 'hle-script' needs at least {HLE_BIN} rows; got {n}")
     kept = np.argsort(rows.confidence)[: (n // HLE_BIN - 1) * HLE_BIN].reshape(-1, HLE_BIN)
     gap = (rows.confidence[kept] - rows.correct[kept]).mean(axis=1)
     return float(np.sqrt((gap**2).sum() * HLE_BIN / n))

@@ -28,7 +28,7 @@ from semece.stats.rows import check_choice, check_count, check_unit, sums
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from semece.stats.rows import Rows
+    from semece.stats.rows import CheckedRows
 
 Closed = Literal["left", "right", "guo", "linspace-digitize"]
 Binning = Literal["width", "mass"]
@@ -98,7 +98,7 @@ def bin_index(confidence: ArrayLike, *, n_bins: int = 10, closed: Closed = "left
     return width_bins(check_unit("confidence", confidence), n_bins, closed).place
 
 
-def make_bins(rows: Rows, *, n_bins: int, closed: Closed, binning: Binning = "width") -> Bins:
+def make_bins(rows: CheckedRows, *, n_bins: int, closed: Closed, binning: Binning = "width") -> Bins:
     """Bin checked rows, by width or by mass."""
     check_choice("binning", binning, BINNING)
     if binning == "width":

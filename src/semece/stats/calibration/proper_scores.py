@@ -17,7 +17,7 @@ from semece.stats.rows import NUMBERS, check_choice, check_responses, check_rows
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from semece.stats.rows import Rows
+    from semece.stats.rows import CheckedRows
 
 Decomposition = Literal["murphy", "corp"]
 Smoothing = Literal["jeffreys"]
@@ -91,11 +91,7 @@ def brier(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike | Non
 
 
 def brier_decomposition(
-    confidence: ArrayLike,
-    correct: ArrayLike,
-    *,
-    method: Decomposition = "murphy",
-    weights: ArrayLike | None = None,
+    confidence: ArrayLike, correct: ArrayLike, *, method: Decomposition = "murphy", weights: ArrayLike | None = None
 ) -> BrierDecomposition:
     r"""Split a Brier score into reliability, resolution and uncertainty.
 
@@ -196,11 +192,9 @@ def log_loss(
     2.6591
     """
     if clip is not None and smoothing is not None:
-        msg = "choose one policy at 0 and 1: clip or smoothing"
-        raise ValueError(msg)
+        raise ValueError("choose one policy at 0 and 1: clip or smoothing")
     if n is not None and smoothing is None:
-        msg = "n has no effect without smoothing='jeffreys'; leave it out, or choose that"
-        raise ValueError(msg)
+        raise ValueError("n has no effect without smoothing='jeffreys'; leave it out, or choose that")
     rows = check_rows(confidence, correct, weights=weights)
     c, a = rows.confidence, rows.correct
     infinite = ((c == 0) & (a > 0)) | ((c == 1) & (a < 1))
@@ -215,7 +209,7 @@ def log_loss(
     return LogLoss(float(np.average(loss, weights=rows.weights)), float(rows.weights @ infinite))
 
 
-def _brier(rows: Rows) -> float:
+def _brier(rows: CheckedRows) -> float:
     """Brier score, unchecked."""
     return float(np.average((rows.confidence - rows.correct) ** 2, weights=rows.weights))
 
@@ -223,16 +217,14 @@ def _brier(rows: Rows) -> float:
 def _checked_clip(clip: float) -> float:
     """Check the least confidence of a clipped log loss."""
     if not isinstance(clip, NUMBERS) or not 0 < clip < 0.5:
-        msg = f"clip must lie strictly between 0 and 0.5; got {clip}"
-        raise ValueError(msg)
+        raise ValueError(f"clip must lie strictly between 0 and 0.5; got {clip}")
     return clip
 
 
 def _jeffreys(confidence: NDArray[np.float64], n: ArrayLike | None) -> NDArray[np.float64]:
     """Smooth frequencies of n answers: (c n + 1/2) / (n + 1)."""
     if n is None:
-        msg = "smoothing 'jeffreys' needs n, the number of answers behind each confidence"
-        raise ValueError(msg)
+        raise ValueError("smoothing 'jeffreys' needs n, the number of answers behind each confidence")
     size = check_responses(n, len(confidence))
     smooth: NDArray[np.float64] = (confidence * size + 0.5) / (size + 1)
     return smooth

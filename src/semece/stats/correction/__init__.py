@@ -24,10 +24,4 @@ from semece.stats.correction.corrected_errors import (
     corrected_ece,
 )
 
-__all__ = [
-    "MIN_AUDITED",
-    "Audited",
-    "corrected_accuracy",
-    "corrected_debiased_ece",
-    "corrected_ece",
-]
+__all__ = ["MIN_AUDITED", "Audited", "corrected_accuracy", "corrected_debiased_ece", "corrected_ece"]

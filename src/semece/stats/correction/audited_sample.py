@@ -41,7 +41,7 @@ class Audited(NamedTuple):
     sizes: ArrayLike | None = None
 
 
-class Sample(NamedTuple):
+class AuditSample(NamedTuple):
     """A checked audit.
 
     Parameters
@@ -74,7 +74,7 @@ class Sample(NamedTuple):
         return np.asarray((self.sizes / self.sizes.sum() / self.drawn)[self.stratum])
 
 
-def check_audited(audited: Audited, judge: Floats) -> Sample:
+def check_audited(audited: Audited, judge: Floats) -> AuditSample:
     """Check an audit of N questions; see :class:`Audited`."""
     n = len(judge)
     people = check_unit("people", audited.people)
@@ -87,7 +87,7 @@ def check_audited(audited: Audited, judge: Floats) -> Sample:
         raise ValueError(f"place must name each row once; got {seen[times.argmax()]} {times.max()} times")
     said = judge[place] if audited.judge is None else check_unit("judge", audited.judge)
     check_same_length("place", place, "judge", said)
-    return Sample(place, people, said, *_check_strata(audited, len(place), n))
+    return AuditSample(place, people, said, *_check_strata(audited, len(place), n))
 
 
 def _check_strata(audited: Audited, m: int, n: int) -> tuple[Ints, Floats, Floats]:
@@ -112,7 +112,7 @@ def _check_strata(audited: Audited, m: int, n: int) -> tuple[Ints, Floats, Float
     return np.searchsorted(kept, stratum).astype(np.intp), drawn[kept], sizes[kept]
 
 
-def sampling_covariance(sample: Sample, place: Ints, n_bins: int, *, unanimous: bool = True) -> Floats:
+def sampling_covariance(sample: AuditSample, place: Ints, n_bins: int, *, unanimous: bool = True) -> Floats:
     """Covariance, by bin, of the weighted mean difference over draws of the audited questions.
 
     ``place``: the bin of each audited question; -1 for none.
@@ -133,7 +133,7 @@ def sampling_covariance(sample: Sample, place: Ints, n_bins: int, *, unanimous: 
     return covariance
 
 
-def variance(sample: Sample, influence: Floats, n: int) -> float:
+def variance(sample: AuditSample, influence: Floats, n: int) -> float:
     """Variance of a weighted mean over the audited questions: of n questions, and of which are audited."""
     place = np.zeros(len(influence), dtype=np.intp)
     second = sample._replace(people=influence, judge=np.zeros_like(influence))

@@ -10,14 +10,14 @@ from semece.stats.calibration.binned_errors import wilson
 from semece.stats.calibration.bins import width_bins
 from semece.stats.correction.audited_sample import check_audited, sampling_covariance
 from semece.stats.rows import check_correct, check_level, check_rows, sums
-from semece.stats.uncertainty.intervals import Interval, Residuals, residual_interval, shrunk
+from semece.stats.uncertainty.intervals import Interval, Residuals, debiased, residual_interval
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from semece.stats.calibration.bins import Bins, Closed
-    from semece.stats.correction.audited_sample import Audited, Sample
-    from semece.stats.rows import Rows
+    from semece.stats.correction.audited_sample import Audited, AuditSample
+    from semece.stats.rows import CheckedRows
 
     Floats = NDArray[np.float64]
     Bools = NDArray[np.bool_]
@@ -74,7 +74,7 @@ def corrected_accuracy(judge: ArrayLike, audited: Audited, *, level: float = 0.9
     return Interval(float(share), float(max(low, 0.0)), float(min(high, 1.0)))
 
 
-def _can_differ(sample: Sample, judge: Floats) -> tuple[Bools, Bools]:
+def _can_differ(sample: AuditSample, judge: Floats) -> tuple[Bools, Bools]:
     """Whether, in each stratum, people alone could call an answer correct, and the judge alone.
 
     Where strata hold one verdict each, as their sizes tell, only one of the two. A question whose tied answers have
@@ -87,7 +87,7 @@ def _can_differ(sample: Sample, judge: Floats) -> tuple[Bools, Bools]:
     return np.ones(len(said), dtype=bool), np.ones(len(said), dtype=bool)
 
 
-def _squared_distances(sample: Sample, possible: tuple[Bools, Bools], level: float) -> tuple[float, float]:
+def _squared_distances(sample: AuditSample, possible: tuple[Bools, Bools], level: float) -> tuple[float, float]:
     """Squared distances, downwards and upwards, of the mean difference to the ends of its interval."""
     m, d = sample.drawn, sample.difference
     only_people = sums(sample.stratum, np.maximum(d, 0.0)) / m
@@ -211,10 +211,7 @@ def corrected_debiased_ece(
     >>> corrected_debiased_ece(confidence, judge, audited)
     0.0
     """
-    residuals = corrected_residuals(confidence, judge, audited, n_bins=n_bins, closed=closed, unanimous=False)
-    if np.isnan(residuals.covariance).any():
-        return float(np.abs(residuals.value).sum())
-    return shrunk(residuals, 0.5, rng)
+    return debiased(corrected_residuals(confidence, judge, audited, n_bins=n_bins, closed=closed, unanimous=False), rng)
 
 
 def corrected_residuals(
@@ -246,7 +243,7 @@ def corrected_residuals(
     return Residuals(value, covariance + sampling_covariance(sample, place, n_bins, unanimous=unanimous))
 
 
-def _question_covariance(rows: Rows, bins: Bins, sample: Sample, value: Floats) -> Floats:
+def _question_covariance(rows: CheckedRows, bins: Bins, sample: AuditSample, value: Floats) -> Floats:
     """Covariance of the residuals over draws of questions; squares of residuals are corrected as residuals are.
 
     Where too little is audited a corrected square may be too small; it is at least what equal residuals of all

@@ -46,7 +46,7 @@ TABLE_BYTES = 2**26
 """Most memory of one table of factors and ratios; a question that needs more is treated some columns at a time."""
 
 
-class Source(NamedTuple):
+class WeightSource(NamedTuple):
     """Where the weights of classes come from.
 
     ``distinct`` reduces values (counts or probabilities) to distinct ones in increasing order and their numbers;
@@ -67,7 +67,7 @@ class Piece(NamedTuple):
     arguments: tuple[Rows, Columns, Circle, Questions]
 
 
-class Group(NamedTuple):
+class EqualQuestions(NamedTuple):
     """Questions with the same M and block size; ``places`` are those of their classes in the counts they came from."""
 
     questions: Integers | slice
@@ -244,11 +244,11 @@ def _is_much(n_responses: Integers, calls: int) -> bool:
     return bool((n_responses.astype(np.float64) ** 2).sum() * calls >= COMPILED_FROM)
 
 
-def _groups(counts: Counts, sizes: Integers) -> Iterator[Group]:
+def _groups(counts: Counts, sizes: Integers) -> Iterator[EqualQuestions]:
     """Gather questions with equal M and equal block size, some at a time."""
     n_responses = counts.responses
     if 0 < len(counts) <= _step(int(sizes[0])) and np.ptp(n_responses) == np.ptp(sizes) == 0:
-        yield Group(slice(None), slice(None), counts, int(n_responses[0]), int(sizes[0]))
+        yield EqualQuestions(slice(None), slice(None), counts, int(n_responses[0]), int(sizes[0]))
         return
     width = int(sizes.max(initial=0)) + 1
     keys, group = np.unique(n_responses * width + sizes, return_inverse=True)
@@ -259,7 +259,7 @@ def _groups(counts: Counts, sizes: Integers) -> Iterator[Group]:
         for start in range(0, len(members), _step(size)):
             questions = members[start : start + _step(size)]
             part, places = counts.take(questions)
-            yield Group(questions, places, part, pool, size)
+            yield EqualQuestions(questions, places, part, pool, size)
 
 
 def _step(size: int) -> int:
@@ -324,7 +324,7 @@ def _write(out: Selection, q: int, places: Integers, table: Floats, values: NDAr
     out.selected[q] = chances @ values
 
 
-def _subsets(pool: int, size: int) -> Source:
+def _subsets(pool: int, size: int) -> WeightSource:
     """Weights of drawing ``size`` < ``pool`` without replacement."""
     from semece.stats.counts import kernels
 
@@ -333,10 +333,10 @@ def _subsets(pool: int, size: int) -> Source:
         return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
 
     n_points = circle_points(size, binomial_weights(pool, size / pool))
-    return Source(distinct, lambda counts: kernels.subset_rows(counts, pool, size), pool, size, n_points)
+    return WeightSource(distinct, lambda counts: kernels.subset_rows(counts, pool, size), pool, size, n_points)
 
 
-def _populations(size: int) -> Source:
+def _populations(size: int) -> WeightSource:
     """Weights of independent draws."""
     from semece.stats.counts import kernels
 
@@ -345,10 +345,10 @@ def _populations(size: int) -> Source:
         return probabilities, number.ravel()
 
     n_points = circle_points(size, poisson_weights(size, 20 * size + 100))
-    return Source(distinct, lambda pmf: kernels.population_rows(pmf, size), 0, size, n_points)
+    return WeightSource(distinct, lambda pmf: kernels.population_rows(pmf, size), 0, size, n_points)
 
 
-def _select_compiled(values: NDArray[Any], offsets: Integers, source: Source) -> Selection:
+def _select_compiled(values: NDArray[Any], offsets: Integers, source: WeightSource) -> Selection:
     """Run the compiled selection piece by piece."""
     from semece.stats.counts import kernels
 
@@ -368,7 +368,7 @@ def _select_compiled(values: NDArray[Any], offsets: Integers, source: Source) ->
     return out
 
 
-def _maximum_compiled(counts: Counts, source: Source) -> Floats:
+def _maximum_compiled(counts: Counts, source: WeightSource) -> Floats:
     """Run the compiled distribution piece by piece."""
     from semece.stats.counts import kernels
 
@@ -382,7 +382,7 @@ def _maximum_compiled(counts: Counts, source: Source) -> Floats:
     return out
 
 
-def _pieces(values: NDArray[Any], offsets: Integers, source: Source, first: int, last: int) -> Iterator[Piece]:
+def _pieces(values: NDArray[Any], offsets: Integers, source: WeightSource, first: int, last: int) -> Iterator[Piece]:
     """Halve the questions until the table of factors and ratios fits; what the kernels need of each piece."""
     from semece.stats.counts import kernels
 

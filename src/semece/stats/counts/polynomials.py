@@ -259,12 +259,7 @@ def _others_uniform(
 
 
 def _free_rows(
-    out: NDArray[np.float64],
-    padded: NDArray[np.float64],
-    powers: NDArray[np.complex128],
-    total: int,
-    *,
-    n_points: int,
+    out: NDArray[np.float64], padded: NDArray[np.float64], powers: NDArray[np.complex128], total: int, *, n_points: int
 ) -> None:
     """Fill the columns j > total / 2, where no other class can have as many."""
     full = padded @ powers

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from semece.stats.diagnostics.agreement import (
     Agreement,
-    Judged,
+    JudgedRun,
     judge_agreement,
     partition_agreement,
     partition_stability,
@@ -24,7 +24,7 @@ from semece.stats.diagnostics.sweeps import budget_spread, one_subsample_ece, ra
 __all__ = [
     "Agreement",
     "AuditedQuality",
-    "Judged",
+    "JudgedRun",
     "Pool",
     "alignment",
     "audited_quality",

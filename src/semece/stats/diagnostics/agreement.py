@@ -130,7 +130,7 @@ def counted_pairs(table: Floats) -> Pairs:
     return Pairs(*(float((c * (c - 1) / 2).sum()) for c in counts))
 
 
-class Judged(NamedTuple):
+class JudgedRun(NamedTuple):
     """What one judge says of a run.
 
     Parameters
@@ -149,8 +149,8 @@ class Judged(NamedTuple):
 
 
 def judge_agreement(
-    first: Judged,
-    second: Judged,
+    first: JudgedRun,
+    second: JudgedRun,
     *,
     resampling: Resampling = DEFAULT,
     quantities: Sequence[Quantity] = QUANTITIES,
@@ -159,7 +159,7 @@ def judge_agreement(
 
     Parameters
     ----------
-    first, second : Judged
+    first, second : JudgedRun
         The same questions with the same responses in the same order.
     resampling : Resampling
         Replicates, level and seed.
@@ -180,8 +180,8 @@ def judge_agreement(
 
     Examples
     --------
-    >>> strict = Judged([[0, 0, 1, 2]] * 40, [1, 0] * 20)
-    >>> loose = Judged([[0, 0, 1, 1]] * 40, [1, 0] * 20)
+    >>> strict = JudgedRun([[0, 0, 1, 2]] * 40, [1, 0] * 20)
+    >>> loose = JudgedRun([[0, 0, 1, 1]] * 40, [1, 0] * 20)
     >>> table = judge_agreement(strict, loose)
     >>> table.filter(quantity="same_mode")["change"].to_list(), table.filter(quantity="classes")["change"].to_list()
     ([1.0], [-1.0])
@@ -197,12 +197,12 @@ def judge_agreement(
     return frame(rows, {"quantity": str, **CHANGE})
 
 
-def partition_stability(judged: Mapping[str, Judged], *, resampling: Resampling = DEFAULT) -> pl.DataFrame:
+def partition_stability(judged: Mapping[str, JudgedRun], *, resampling: Resampling = DEFAULT) -> pl.DataFrame:
     """Compare every pair of several judgements of the same responses: shuffled answer orders, prompt variants.
 
     Parameters
     ----------
-    judged : mapping of str to Judged
+    judged : mapping of str to JudgedRun
         At least two.
     resampling : Resampling
         Replicates, level and seed.
@@ -219,7 +219,7 @@ def partition_stability(judged: Mapping[str, Judged], *, resampling: Resampling 
 
     Examples
     --------
-    >>> same = Judged([[0, 1, 0]] * 3, [1, 0, 1])
+    >>> same = JudgedRun([[0, 1, 0]] * 3, [1, 0, 1])
     >>> table = partition_stability({"order 1": same, "order 2": same})
     >>> table.filter(quantity="rand").select("pair", "change").rows()
     [('order 1 / order 2', 1.0)]

@@ -16,7 +16,7 @@ from semece.stats.uncertainty.intervals import Interval
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from semece.stats.correction.audited_sample import Audited, Sample
+    from semece.stats.correction.audited_sample import Audited, AuditSample
 
     Floats = NDArray[np.float64]
 
@@ -102,7 +102,7 @@ def audited_quality(judge: ArrayLike, audited: Audited, *, level: float = 0.95) 
     )
 
 
-def _share(sample: Sample, part: Floats, whole: Floats, n: int, level: float) -> Interval:
+def _share(sample: AuditSample, part: Floats, whole: Floats, n: int, level: float) -> Interval:
     """Ratio of two weighted sums, with the Wilson interval of the number of answers that gives its variance."""
     total = float(sample.weight @ whole)
     if total <= 0:
@@ -120,7 +120,7 @@ def _size(share: float, spread: float, audited: float) -> np.float64:
     return np.float64(single / spread if spread > TINY**2 and single > TINY else audited)
 
 
-def _kappa(sample: Sample, n: int, level: float) -> Interval:
+def _kappa(sample: AuditSample, n: int, level: float) -> Interval:
     """Cohen's kappa, with the Wilson interval of the agreement stretched to kappa's linearised variance."""
     f, y, w = sample.judge, sample.people, sample.weight
     cells = np.stack([f * y, f * (1 - y), (1 - f) * y, (1 - f) * (1 - y)])

@@ -131,13 +131,8 @@ def compare_arms(
 
 CHANGE: dict[str, type] = {
     "questions": int,
-    "first": float,
-    "second": float,
-    "change": float,
-    "low": float,
-    "high": float,
-    "reason": str,
-    "note": str,
+    **dict.fromkeys(("first", "second", "change", "low", "high"), float),
+    **dict.fromkeys(("reason", "note"), str),
 }
 """Columns of a change."""
 

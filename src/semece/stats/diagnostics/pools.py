@@ -126,11 +126,6 @@ def pool(
         question=kept,
         n_responses=table["n_responses"].to_numpy()[kept],
         n_classes=table["n_classes"].to_numpy()[kept],
-        margin=column("margin"),
-        top_two_mass=column("top_two_mass"),
-        sem1=column("sem1"),
-        sem2=column("sem2"),
-        correct=column("correct"),
-        verbalized=column("verbalized"),
         excluded=excluded,
+        **{name: column(name) for name in ("margin", "top_two_mass", "sem1", "sem2", "correct", "verbalized")},
     )

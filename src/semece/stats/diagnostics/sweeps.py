@@ -16,7 +16,7 @@ from semece.stats.theory.expectations import expected_sem1, expected_sem2
 from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
@@ -72,24 +72,36 @@ def sweep(pool: Pool, *, budgets: Sequence[int] = BUDGETS, n_bins: int = 10) -> 
     >>> table["sem1"].round(6).to_list(), table["reason"].to_list()
     ([0.666667, 0.5, None], [None, None, '5 questions have fewer responses'])
     """
-    sizes = checked_budgets(budgets)
-    curve = budget_curve(counts=pool.counts, budgets=sizes)
 
-    def row(b: int, n: int) -> dict[str, Any]:
-        short = int((pool.n_responses < n).sum())
-        found = {"n": n, "questions": len(pool.correct), "accuracy": pool.correct.mean()}
-        if short:
-            return found | {"reason": fewer(short)}
-        first, second = curve.sem1[b], curve.sem2[b]
-        found |= {"sem1": first.mean(), "sem2": second.mean(), "gap": (first - second).mean()}
+    def numbers(n: int, first: Floats, second: Floats) -> dict[str, Any]:
+        found = {"sem1": first.mean(), "sem2": second.mean(), "gap": (first - second).mean()}
         found |= {"ece_of_expected_sem1": ece(np.minimum(first, 1.0), pool.correct, n_bins=n_bins)}
         found |= {"ece_of_expected_sem2": ece(second, pool.correct, n_bins=n_bins)}
         return found | {"ece_of_one_subsample_sem1": one_subsample_ece(pool, n, n_bins=n_bins)}
 
     eces = ("ece_of_expected_sem1", "ece_of_expected_sem2", "ece_of_one_subsample_sem1")
-    numbers = dict.fromkeys(("sem1", "sem2", "gap", "accuracy", *eces), float)
-    schema = {"n": int, "questions": int} | numbers | {"reason": str}
-    return frame((row(b, n) for b, n in enumerate(sizes)), schema)
+    names = ("sem1", "sem2", "gap", "accuracy", *eces)
+    return _by_budget(pool, budgets, names, lambda _: {"accuracy": pool.correct.mean()}, numbers)
+
+
+def _by_budget(
+    pool: Pool,
+    budgets: Sequence[int],
+    names: Sequence[str],
+    always: Callable[[int], dict[str, Any]],
+    numbers: Callable[[int, Floats, Floats], dict[str, Any]],
+) -> pl.DataFrame:
+    """Make a row per budget: what there is always, and numbers of the expected confidences or a reason."""
+    sizes = checked_budgets(budgets)
+    curve = budget_curve(counts=pool.counts, budgets=sizes)
+
+    def row(n: int, first: Floats, second: Floats) -> dict[str, Any]:
+        short = int((pool.n_responses < n).sum())
+        rest = {"reason": fewer(short)} if short else numbers(n, first, second)
+        return {"n": n, "questions": len(pool.correct)} | always(n) | rest
+
+    schema = {"n": int, "questions": int} | dict.fromkeys(names, float) | {"reason": str}
+    return frame(map(row, sizes, curve.sem1, curve.sem2), schema)
 
 
 def one_subsample_ece(pool: Pool, n: int, *, n_bins: int = 10) -> float:
@@ -151,22 +163,15 @@ def budget_spread(pool: Pool, *, budgets: Sequence[int] = BUDGETS) -> pl.DataFra
     >>> budget_spread(pool([[0, 0, 1, 1]] * 5, [1] * 5), budgets=[2, 4])["sem1_within"].round(6).to_list()
     [0.235702, 0.0]
     """
-    sizes = checked_budgets(budgets)
-    curve = budget_curve(counts=pool.counts, budgets=sizes)
 
-    def row(b: int, n: int) -> dict[str, Any]:
-        short = int((pool.n_responses < n).sum())
-        found = {"n": n, "questions": len(pool.correct), "low_margin": is_low_margin(pool.margin, n).mean()}
-        if short:
-            return found | {"reason": fewer(short)}
+    def numbers(n: int, first: Floats, second: Floats) -> dict[str, Any]:
         chance, value = sem1_distribution(counts=pool.counts, n=n), np.arange(n + 1) / n
         variance = chance @ value**2 - (chance @ value) ** 2
-        found |= {"sem1_within": np.sqrt(np.maximum(variance, 0.0).mean())}
-        return found | {"sem1_between": curve.sem1[b].std(), "sem2_between": curve.sem2[b].std()}
+        within = np.sqrt(np.maximum(variance, 0.0).mean())
+        return {"sem1_within": within, "sem1_between": first.std(), "sem2_between": second.std()}
 
-    numbers = dict.fromkeys(("low_margin", "sem1_within", "sem1_between", "sem2_between"), float)
-    schema = {"n": int, "questions": int} | numbers | {"reason": str}
-    return frame((row(b, n) for b, n in enumerate(sizes)), schema)
+    names = ("low_margin", "sem1_within", "sem1_between", "sem2_between")
+    return _by_budget(pool, budgets, names, lambda n: {"low_margin": is_low_margin(pool.margin, n).mean()}, numbers)
 
 
 class Curves(NamedTuple):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Protocol, cast, overload
+import inspect
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
@@ -17,33 +18,45 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+One_co = TypeVar("One_co", covariant=True)
+Many_co = TypeVar("Many_co", covariant=True)
 
-class Measure(Protocol):
+
+class Measure(Protocol[One_co, Many_co]):
     """A function of one question's labels or counts, or of the counts of many."""
 
     @overload
-    def __call__(self, labels: ArrayLike, /) -> float: ...
+    def __call__(self, labels: None = None, /, *, counts: Counts) -> Many_co: ...
     @overload
-    def __call__(self, labels: None = None, /, *, counts: Counts) -> Floats: ...
-    @overload
-    def __call__(self, labels: None = None, /, *, counts: ArrayLike) -> float: ...
+    def __call__(self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None) -> One_co: ...
 
 
-def measure(many: Callable[[Counts], Floats]) -> Measure:
-    """Let a formula for many questions take labels or counts of one question, too.
+def labels_or_counts(many: Callable[..., NDArray[Any]]) -> Callable[..., Any]:
+    """Let a formula for the counts of many questions take labels or counts of one question, too.
 
-    The function takes ``labels`` positionally or ``counts=``. It gives a number for one question and an array of
-    shape (Q,) for :class:`~semece.stats.counts.Counts`. It raises ValueError if a question has no response, or if not
-    exactly one of the two arguments is given.
+    The function takes ``labels`` positionally or ``counts=``, and the formula's options by name. It gives a number for
+    one question and an array of shape (Q,) for :class:`~semece.stats.counts.Counts`. It raises ValueError if a question
+    has no response, or if not exactly one of the two arguments is given.
     """
 
     @functools.wraps(many)
-    def function(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None) -> float | Floats:
-        values = many(questions(labels, counts))
-        return values if isinstance(counts, Counts) else float(values[0])
+    def function(
+        labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None, **options: object
+    ) -> object:
+        values = many(questions(labels, counts), **options)
+        return values if isinstance(counts, Counts) else values[0].item()
 
+    first, *options = inspect.signature(many).parameters.values()
     del function.__wrapped__  # inspect then shows what the function takes, not what the formula takes
-    return cast("Measure", function)
+    labels = inspect.Parameter("labels", first.POSITIONAL_ONLY, default=None, annotation="ArrayLike | None")
+    counts = first.replace(kind=first.KEYWORD_ONLY, default=None, annotation="ArrayLike | Counts | None")
+    function.__signature__ = inspect.Signature([labels, counts, *options])  # type: ignore[attr-defined]
+    return function
+
+
+def measure(many: Callable[[Counts], Floats]) -> Measure[float, Floats]:
+    """Make a measure of a formula without options; see :func:`labels_or_counts`."""
+    return labels_or_counts(many)
 
 
 def questions(labels: ArrayLike | None, counts: ArrayLike | Counts | None) -> Counts:

@@ -6,15 +6,19 @@ correction adds that back, with K the observed classes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, overload
 
 import numpy as np
 
 from semece.stats.counts import Counts, binomial_weights, per_question
-from semece.stats.estimators.count_arguments import questions, selection_sizes
+from semece.stats.estimators.count_arguments import labels_or_counts, questions, selection_sizes
+from semece.stats.estimators.frequencies import n_classes
 from semece.stats.rows import check_choice
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Unpack
+
     from numpy.typing import ArrayLike, NDArray
 
     Floats = NDArray[np.float64]
@@ -23,7 +27,7 @@ Correction = Literal["miller-madow"]
 """What is added to the plug-in entropy."""
 
 
-class Agreement(NamedTuple):
+class EntropyAgreement(NamedTuple):
     """Entropy agreement, and how often it had to be clipped to [0, 1].
 
     Parameters
@@ -38,19 +42,52 @@ class Agreement(NamedTuple):
     n_clipped: int
 
 
-@overload
-def semantic_entropy(labels: ArrayLike, /, *, correction: Correction | None = None) -> float: ...
-@overload
-def semantic_entropy(labels: None = None, /, *, counts: Counts, correction: Correction | None = None) -> Floats: ...
-@overload
-def semantic_entropy(labels: None = None, /, *, counts: ArrayLike, correction: Correction | None = None) -> float: ...
-def semantic_entropy(
-    labels: ArrayLike | None = None,
-    /,
-    *,
-    counts: ArrayLike | Counts | None = None,
-    correction: Correction | None = None,
-) -> float | Floats:
+class Corrected(TypedDict, total=False):
+    """Options of an entropy."""
+
+    correction: Correction | None
+
+
+class OfBlock(Corrected, total=False):
+    """Options of an entropy of the evaluation block."""
+
+    n_select: int | None
+
+
+class CorrectedMeasure(Protocol):
+    """A measure with the option ``correction``."""
+
+    @overload
+    def __call__(self, labels: None = None, /, *, counts: Counts, **options: Unpack[Corrected]) -> Floats: ...
+    @overload
+    def __call__(
+        self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None, **options: Unpack[Corrected]
+    ) -> float: ...
+
+
+class BlockMeasure(Protocol):
+    """A measure with the options ``correction`` and ``n_select``."""
+
+    @overload
+    def __call__(self, labels: None = None, /, *, counts: Counts, **options: Unpack[OfBlock]) -> Floats: ...
+    @overload
+    def __call__(
+        self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None, **options: Unpack[OfBlock]
+    ) -> float: ...
+
+
+def _corrected_measure(many: Callable[..., Floats]) -> CorrectedMeasure:
+    """Make a measure with the option ``correction``."""
+    return labels_or_counts(many)
+
+
+def _block_measure(many: Callable[..., Floats]) -> BlockMeasure:
+    """Make a measure with the options ``correction`` and ``n_select``."""
+    return labels_or_counts(many)
+
+
+@_corrected_measure
+def semantic_entropy(counts: Counts, *, correction: Correction | None = None) -> Floats:
     r"""Entropy of the class frequencies, :math:`SE = -\sum_k \hat\pi_k \ln \hat\pi_k`.
 
     Parameters
@@ -77,41 +114,11 @@ def semantic_entropy(
     >>> round(semantic_entropy([0, 1, 0, 1], correction="miller-madow"), 6)
     0.818147
     """
-    checked = questions(labels, counts)
-    values = _corrected(checked, correction)
-    return values if isinstance(counts, Counts) else float(values[0])
+    return _corrected(counts, correction)
 
 
-@overload
-def held_out_entropy(
-    labels: ArrayLike, /, *, n_select: int | None = None, correction: Correction | None = None
-) -> float: ...
-@overload
-def held_out_entropy(
-    labels: None = None,
-    /,
-    *,
-    counts: Counts,
-    n_select: int | None = None,
-    correction: Correction | None = None,
-) -> Floats: ...
-@overload
-def held_out_entropy(
-    labels: None = None,
-    /,
-    *,
-    counts: ArrayLike,
-    n_select: int | None = None,
-    correction: Correction | None = None,
-) -> float: ...
-def held_out_entropy(
-    labels: ArrayLike | None = None,
-    /,
-    *,
-    counts: ArrayLike | Counts | None = None,
-    n_select: int | None = None,
-    correction: Correction | None = None,
-) -> float | Floats:
+@_block_measure
+def held_out_entropy(counts: Counts, *, n_select: int | None = None, correction: Correction | None = None) -> Floats:
     r"""Entropy of the evaluation block, averaged over all splits, exactly.
 
     Each class contributes the expectation of :math:`-\tfrac{E_k}{m} \ln \tfrac{E_k}{m}` over the hypergeometric count
@@ -143,25 +150,11 @@ def held_out_entropy(
     >>> round(held_out_entropy([0, 1, 0, 1]), 6), round(np.log(2) * 4 / 6, 6).item()
     (0.462098, 0.462098)
     """
-    checked = questions(labels, counts)
-    sizes = checked.responses - selection_sizes(checked, n_select)
-    values = _block_entropy(checked, sizes, correction)
-    return values if isinstance(counts, Counts) else float(values[0])
+    return _block_entropy(counts, counts.responses - selection_sizes(counts, n_select), correction)
 
 
-@overload
-def exp_entropy(labels: ArrayLike, /, *, correction: Correction | None = None) -> float: ...
-@overload
-def exp_entropy(labels: None = None, /, *, counts: Counts, correction: Correction | None = None) -> Floats: ...
-@overload
-def exp_entropy(labels: None = None, /, *, counts: ArrayLike, correction: Correction | None = None) -> float: ...
-def exp_entropy(
-    labels: ArrayLike | None = None,
-    /,
-    *,
-    counts: ArrayLike | Counts | None = None,
-    correction: Correction | None = None,
-) -> float | Floats:
+@_corrected_measure
+def exp_entropy(counts: Counts, *, correction: Correction | None = None) -> Floats:
     """One over the effective number of classes, exp(-SE).
 
     Parameters and errors as in :func:`semantic_entropy`.
@@ -176,9 +169,7 @@ def exp_entropy(
     >>> round(exp_entropy([0, 1, 0, 1]), 12)
     0.5
     """
-    checked = questions(labels, counts)
-    values = np.exp(-_corrected(checked, correction))
-    return values if isinstance(counts, Counts) else float(values[0])
+    return np.asarray(np.exp(-_corrected(counts, correction)))
 
 
 def entropy_agreement(
@@ -187,14 +178,14 @@ def entropy_agreement(
     *,
     counts: ArrayLike | Counts | None = None,
     correction: Correction | None = None,
-) -> Agreement:
+) -> EntropyAgreement:
     r"""One minus the entropy over its largest value, :math:`1 - SE / \ln K`; 1 if there is one class.
 
     Parameters and errors as in :func:`semantic_entropy`.
 
     Returns
     -------
-    Agreement
+    EntropyAgreement
         The value, clipped to [0, 1], and the number of questions where that was needed.
 
     Notes
@@ -205,16 +196,16 @@ def entropy_agreement(
     Examples
     --------
     >>> entropy_agreement([0, 1, 0, 1])
-    Agreement(value=0.0, n_clipped=0)
+    EntropyAgreement(value=0.0, n_clipped=0)
     >>> entropy_agreement(counts=[1] * 50, correction="miller-madow")
-    Agreement(value=0.0, n_clipped=1)
+    EntropyAgreement(value=0.0, n_clipped=1)
     """
     checked = questions(labels, counts)
-    values = 1 - _corrected(checked, correction) / np.log(np.maximum(_observed(checked), 2))
+    values = 1 - _corrected(checked, correction) / np.log(np.maximum(n_classes(counts=checked), 2))
     # equal classes leave 1e-16 on either side of 0; that is rounding, not clipping
     n_clipped = int((values < -1e-12).sum())
     clipped = np.clip(values, 0.0, 1.0)
-    return Agreement(clipped if isinstance(counts, Counts) else float(clipped[0]), n_clipped)
+    return EntropyAgreement(clipped if isinstance(counts, Counts) else float(clipped[0]), n_clipped)
 
 
 def _corrected(counts: Counts, correction: Correction | None) -> Floats:
@@ -224,7 +215,7 @@ def _corrected(counts: Counts, correction: Correction | None) -> Floats:
     entropy = per_question(np.add, -share * np.log(np.where(share > 0, share, 1.0)), counts.offsets)
     if correction is None:
         return np.abs(entropy)
-    return np.asarray(np.abs(entropy) + (_observed(counts) - 1) / (2 * counts.responses))
+    return np.asarray(np.abs(entropy) + (n_classes(counts=counts) - 1) / (2 * counts.responses))
 
 
 def _block_entropy(counts: Counts, sizes: NDArray[np.int64], correction: Correction | None) -> Floats:
@@ -245,11 +236,6 @@ def _term(count: int, pool: int, size: int) -> tuple[float, float]:
     chances = chances / chances.sum()
     frequency = drawn / size
     return float(-chances @ (frequency * np.log(np.where(drawn > 0, frequency, 1.0)))), float(chances[drawn > 0].sum())
-
-
-def _observed(counts: Counts) -> NDArray[np.int64]:
-    """Observed classes of each question."""
-    return per_question(np.add, (counts.values > 0).astype(np.int64), counts.offsets)
 
 
 def _check(correction: Correction | None) -> None:

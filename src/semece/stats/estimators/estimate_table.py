@@ -202,16 +202,7 @@ def _place(values: Floats, where: NDArray[np.int64], n: int) -> Floats:
 
 
 COLUMNS = (
-    "question_id",
-    "status",
-    "n_responses",
-    "n_classes",
-    "margin",
-    "top_two_mass",
-    "sem1",
-    "sem2",
-    "verbalized",
-    "correct",
-    "correct_split",
+    *("question_id", "status", "n_responses", "n_classes", "margin", "top_two_mass"),
+    *("sem1", "sem2", "verbalized", "correct", "correct_split"),
 )
 """Columns of the table, in order."""

@@ -2,16 +2,20 @@ r"""Class frequencies of a question's responses, and what is read off them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Protocol, overload
 
 import numpy as np
 
 from semece.stats.counts import Counts, integers, per_question
-from semece.stats.estimators.count_arguments import measure, questions
+from semece.stats.estimators.count_arguments import labels_or_counts, measure, questions
 from semece.stats.rows import check_count
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
+
+    from semece.stats.estimators.count_arguments import Measure
 
     Floats = NDArray[np.float64]
 
@@ -78,15 +82,24 @@ def top_two_mass(counts: Counts) -> Floats:
     return np.asarray((counts.largest + counts.second) / counts.responses)
 
 
-@overload
-def standardized_margin(labels: ArrayLike, /, *, n: int | None = None) -> float: ...
-@overload
-def standardized_margin(labels: None = None, /, *, counts: Counts, n: int | None = None) -> Floats: ...
-@overload
-def standardized_margin(labels: None = None, /, *, counts: ArrayLike, n: int | None = None) -> float: ...
-def standardized_margin(
-    labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None, n: int | None = None
-) -> float | Floats:
+class SizedMeasure(Protocol):
+    """A measure with the option ``n``."""
+
+    @overload
+    def __call__(self, labels: None = None, /, *, counts: Counts, n: int | None = None) -> Floats: ...
+    @overload
+    def __call__(
+        self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None, n: int | None = None
+    ) -> float: ...
+
+
+def _sized(many: Callable[..., Floats]) -> SizedMeasure:
+    """Make a measure with the option ``n``."""
+    return labels_or_counts(many)
+
+
+@_sized
+def standardized_margin(counts: Counts, *, n: int | None = None) -> Floats:
     r"""Margin in units of its noise, :math:`\tilde m = \Delta \sqrt{n / p}`.
 
     Parameters
@@ -106,21 +119,12 @@ def standardized_margin(
     >>> standardized_margin([0, 0, 1, 0])
     1.0
     """
-    checked = questions(labels, counts)
-    size = checked.responses if n is None else check_count("n", n)
-    values = margin(counts=checked) * np.sqrt(size / top_two_mass(counts=checked))
-    return values if isinstance(counts, Counts) else float(values[0])
+    size = counts.responses if n is None else check_count("n", n)
+    return np.asarray(margin(counts=counts) * np.sqrt(size / top_two_mass(counts=counts)))
 
 
-@overload
-def half_margin(labels: ArrayLike, /, *, n: int | None = None) -> float: ...
-@overload
-def half_margin(labels: None = None, /, *, counts: Counts, n: int | None = None) -> Floats: ...
-@overload
-def half_margin(labels: None = None, /, *, counts: ArrayLike, n: int | None = None) -> float: ...
-def half_margin(
-    labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None, n: int | None = None
-) -> float | Floats:
+@_sized
+def half_margin(counts: Counts, *, n: int | None = None) -> Floats:
     r"""Half the standardized margin, :math:`\tilde\lambda = \tilde m / 2`, the argument of the bias functions.
 
     Parameters, shapes and errors as in :func:`standardized_margin`.
@@ -130,20 +134,16 @@ def half_margin(
     >>> half_margin([0, 0, 1, 0])
     0.5
     """
-    checked = questions(labels, counts)
-    values = standardized_margin(counts=checked, n=n) / 2
-    return values if isinstance(counts, Counts) else float(values[0])
+    return standardized_margin(counts=counts, n=n) / 2
 
 
-@overload
-def n_classes(labels: ArrayLike, /) -> int: ...
-@overload
-def n_classes(labels: None = None, /, *, counts: Counts) -> NDArray[np.int64]: ...
-@overload
-def n_classes(labels: None = None, /, *, counts: ArrayLike) -> int: ...
-def n_classes(
-    labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None
-) -> int | NDArray[np.int64]:
+def _counting(many: Callable[[Counts], NDArray[np.int64]]) -> Measure[int, NDArray[np.int64]]:
+    """Make a measure that counts."""
+    return labels_or_counts(many)
+
+
+@_counting
+def n_classes(counts: Counts) -> NDArray[np.int64]:
     """Count the observed classes, K; parameters, shapes and errors as in :func:`sem1`.
 
     Examples
@@ -151,9 +151,7 @@ def n_classes(
     >>> n_classes([0, 0, 1, 0])
     2
     """
-    checked = questions(labels, counts)
-    values = per_question(np.add, (checked.values > 0).astype(np.int64), checked.offsets)
-    return values if isinstance(counts, Counts) else int(values[0])
+    return per_question(np.add, (counts.values > 0).astype(np.int64), counts.offsets)
 
 
 def pmf(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None) -> Floats:
@@ -176,11 +174,9 @@ def pmf(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None
 
 
 @overload
-def mode(labels: ArrayLike, /) -> int: ...
-@overload
 def mode(labels: None = None, /, *, counts: Counts) -> NDArray[np.int64]: ...
 @overload
-def mode(labels: None = None, /, *, counts: ArrayLike) -> int: ...
+def mode(labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None) -> int: ...
 def mode(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None) -> int | NDArray[np.int64]:
     """Label of the most frequent class, the deployed answer.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, overload
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from semece.stats.rows import check_choice, check_count, check_rng
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Unpack
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -26,24 +27,23 @@ Seed = int | np.random.Generator
 """What random splits are drawn with; an int starts anew at every question."""
 
 
-@overload
-def sem2(
-    labels: ArrayLike,
-    /,
-    *,
-    n_select: int | None = None,
-    ties: Ties | None = None,
-    method: Method = "exact",
-    n_splits: int = 10,
-    rng: Seed = 0,
-) -> float: ...
+class SplitOptions(TypedDict, total=False):
+    """Options of Sem2 of one question."""
+
+    n_select: int | None
+    ties: Ties | None
+    method: Method
+    n_splits: int
+    rng: Seed
+
+
 @overload
 def sem2(
     labels: None = None, /, *, counts: Counts, n_select: int | None = None, ties: Ties | None = None
 ) -> Floats: ...
 @overload
 def sem2(
-    labels: None = None, /, *, counts: ArrayLike, n_select: int | None = None, ties: Ties | None = None
+    labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None, **options: Unpack[SplitOptions]
 ) -> float: ...
 def sem2(
     labels: ArrayLike | None = None,
@@ -121,12 +121,6 @@ def sem2(
     return _splits(labels, n_select, ties, n_splits=check_count("n_splits", n_splits), rng=rng)
 
 
-@overload
-def selection_probability(labels: ArrayLike, /, *, n_select: int | None = None, ties: Ties = "uniform") -> Floats: ...
-@overload
-def selection_probability(
-    labels: None = None, /, *, counts: ArrayLike | Counts, n_select: int | None = None, ties: Ties = "uniform"
-) -> Floats: ...
 def selection_probability(
     labels: ArrayLike | None = None,
     /,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, TypedDict, overload
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from semece.stats.rows import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Unpack
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -29,37 +30,26 @@ TieValue = Literal["mean", "earliest", "uniform", "lowest"]
 """Tied modes: their mean, or the earliest of them; a tie in the selection: at random, or the lowest label."""
 
 
+class PairingOptions(TypedDict, total=False):
+    """Which answer is meant."""
+
+    pairing: Pairing
+    ties: TieValue | None
+    n_select: int | None
+
+
 @overload
 def correctness(
-    correct: Grades,
-    labels: ArrayLike,
-    /,
-    *,
-    pairing: Pairing = "pooled",
-    ties: TieValue | None = None,
-    n_select: int | None = None,
-) -> float: ...
-@overload
-def correctness(
-    correct: Grades,
-    labels: None = None,
-    /,
-    *,
-    counts: Counts,
-    pairing: Pairing = "pooled",
-    ties: TieValue | None = None,
-    n_select: int | None = None,
+    correct: Grades, labels: None = None, /, *, counts: Counts, **options: Unpack[PairingOptions]
 ) -> Floats: ...
 @overload
 def correctness(
     correct: Grades,
-    labels: None = None,
+    labels: ArrayLike | None = None,
     /,
     *,
-    counts: ArrayLike,
-    pairing: Pairing = "pooled",
-    ties: TieValue | None = None,
-    n_select: int | None = None,
+    counts: ArrayLike | None = None,
+    **options: Unpack[PairingOptions],
 ) -> float: ...
 def correctness(
     correct: Grades,

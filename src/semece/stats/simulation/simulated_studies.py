@@ -131,12 +131,11 @@ def _columns(study: Simulation) -> Iterator[tuple[str, str, Floats, Floats]]:
 
 
 def _means(study: Simulation) -> Iterator[Row]:
-    yield "mean", "confidence", "oracle", None, float(study.oracle_confidence.mean()), None
-    yield "mean", "confidence", "sem1", None, float(study.sem1.mean()), None
-    yield "mean", "confidence", "sem2", None, float(study.sem2.mean()), None
+    for name, c in (("oracle", study.oracle_confidence), ("sem1", study.sem1), ("sem2", study.sem2)):
+        yield "mean", "confidence", name, None, float(c.mean()), None
     yield "mean", "accuracy", "oracle", None, float(study.oracle_correct.mean()), None
-    yield "mean", "accuracy", None, "pooled", float(study.correct.mean()), None
-    yield "mean", "accuracy", None, "split", float(study.correct_split.mean()), None
+    for pairing, a in (("pooled", study.correct), ("split", study.correct_split)):
+        yield "mean", "accuracy", None, pairing, float(a.mean()), None
 
 
 def _eces(study: Simulation, n_bins: int) -> Iterator[Row]:
@@ -185,12 +184,7 @@ def _regimes(study: Simulation) -> Iterator[Row]:
     population, n = study.population, int(study.counts[0].sum())
     for design in DESIGNS:
         names = regime(
-            population.margin,
-            population.top_two_mass,
-            population.n_classes,
-            n,
-            design=design,
-            n_select=study.n_select,
+            population.margin, population.top_two_mass, population.n_classes, n, design=design, n_select=study.n_select
         )
         for name in REGIMES:
             yield "regime", f"{name}, {design}", None, None, float((names == name).mean()), None

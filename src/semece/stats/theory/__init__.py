@@ -14,22 +14,9 @@ from semece.stats.theory.bounds import (
     selection_error_bound,
 )
 from semece.stats.theory.expectations import expected_sem1, expected_sem2, population_selection_probability
-from semece.stats.theory.leading import (
-    crossover,
-    direct_gap,
-    jensen_bias,
-    oracle_gap,
-    selection_bias,
-)
+from semece.stats.theory.leading import crossover, direct_gap, jensen_bias, oracle_gap, selection_bias
 from semece.stats.theory.predictions import expected_gap, minimal_n, predicted_bias, predicted_gap
-from semece.stats.theory.regimes import (
-    REGIMES,
-    Boundaries,
-    RegimeSummary,
-    regime,
-    regime_boundaries,
-    regime_summary,
-)
+from semece.stats.theory.regimes import REGIMES, Boundaries, RegimeSummary, regime, regime_boundaries, regime_summary
 
 __all__ = [
     "REGIMES",

@@ -12,7 +12,7 @@ import numpy as np
 
 from semece.stats.calibration.bins import width_bins
 from semece.stats.rows import (
-    Rows,
+    CheckedRows,
     check_correct,
     check_count,
     check_level,
@@ -185,8 +185,7 @@ def paired_bootstrap(
     rows = pair.first
     units = _units(pair, n_bins, closed)
     if len(units.drawn) < 2:
-        msg = f"at least 2 questions are needed to resample; got {len(units.drawn)}"
-        raise ValueError(msg)
+        raise ValueError(f"at least 2 questions are needed to resample; got {len(units.drawn)}")
     estimate = _statistics(units.multiplicity @ units.features, n_bins)
     replicates = _statistics(_resampled(units, n_resamples, generator), n_bins)
     ends = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0)
@@ -204,30 +203,21 @@ def paired_bootstrap(
 def check_resampling(resampling: Resampling) -> tuple[int, float, np.random.Generator]:
     """Check how to resample: the number of replicates, the level, and a generator."""
     if not isinstance(resampling, Resampling):
-        msg = f"resampling must be a Resampling(n_resamples, level, rng); got {resampling!r}"
-        raise ValueError(msg)
-    return (
-        check_count("n_resamples", resampling.n_resamples),
-        check_level(resampling.level),
-        check_rng(resampling.rng),
-    )
+        raise ValueError(f"resampling must be a Resampling(n_resamples, level, rng); got {resampling!r}")
+    n_resamples, level, rng = resampling
+    return check_count("n_resamples", n_resamples), check_level(level), check_rng(rng)
 
 
 class _Pair(NamedTuple):
     """Two confidences on the same rows, and which rows have a low margin."""
 
-    first: Rows
-    second: Rows
+    first: CheckedRows
+    second: CheckedRows
     low: NDArray[np.bool_]
 
 
 def _pair(
-    first: ArrayLike,
-    second: ArrayLike,
-    correct: ArrayLike,
-    *,
-    low_margin: ArrayLike | None,
-    ids: ArrayLike | None,
+    first: ArrayLike, second: ArrayLike, correct: ArrayLike, *, low_margin: ArrayLike | None, ids: ArrayLike | None
 ) -> _Pair:
     """Check two confidences of the same answers."""
     one, other, right = check_unit("first", first), check_unit("second", second), check_correct(correct)
@@ -250,15 +240,14 @@ class _Units(NamedTuple):
     drawn: NDArray[np.intp]
 
 
-def _mask(low_margin: ArrayLike | None, rows: Rows) -> NDArray[np.bool_]:
+def _mask(low_margin: ArrayLike | None, rows: CheckedRows) -> NDArray[np.bool_]:
     """Check the mask of low margins; nothing is low without one."""
     n = len(rows.correct)
     if low_margin is None:
         return np.zeros(n, np.bool_)
     mask = np.asarray(low_margin)
     if mask.shape != (n,) or mask.dtype != np.bool_:
-        msg = f"low_margin must be {n} booleans, one per row; got {mask.dtype} of shape {mask.shape}"
-        raise ValueError(msg)
+        raise ValueError(f"low_margin must be {n} booleans, one per row; got {mask.dtype} of shape {mask.shape}")
     return mask
 
 
@@ -328,29 +317,23 @@ def _statistics(totals: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]
     """Mean and ECE difference, overall and at low margin, from summed features; shape (..., 4)."""
     residual = totals[..., : 4 * n_bins].reshape(*totals.shape[:-1], 2, 2, n_bins)
     difference, n = totals[..., 4 * n_bins : 4 * n_bins + 2], totals[..., 4 * n_bins + 2 :]
-    n_low = np.maximum(n[..., 1], 1.0)
-    n_all = n.sum(axis=-1)
+    n_all, n_low = n.sum(axis=-1), np.maximum(n[..., 1], 1.0)
     all_ece = np.abs(residual.sum(axis=-2)).sum(axis=-1)
     low_ece = np.abs(residual[..., 1, :]).sum(axis=-1)
-    columns = [
-        difference.sum(axis=-1) / n_all,
-        (all_ece[..., 0] - all_ece[..., 1]) / n_all,
-        difference[..., 1] / n_low,
-        (low_ece[..., 0] - low_ece[..., 1]) / n_low,
-    ]
-    return np.stack(columns, axis=-1)
+    overall = difference.sum(axis=-1) / n_all, (all_ece[..., 0] - all_ece[..., 1]) / n_all
+    return np.stack([*overall, difference[..., 1] / n_low, (low_ece[..., 0] - low_ece[..., 1]) / n_low], axis=-1)
 
 
 def _near_zero(pair: _Pair, kept: NDArray[np.bool_], n_bins: int, closed: Closed, rng: np.random.Generator) -> bool:
     """Whether calibration of either confidence is not rejected on the kept rows."""
     for rows in (pair.first, pair.second):
         ids = None if rows.ids is None else np.unique(rows.ids[kept], return_inverse=True)[1]
-        some = Rows(rows.confidence[kept], rows.correct[kept], rows.weights[kept], ids)
+        some = CheckedRows(rows.confidence[kept], rows.correct[kept], rows.weights[kept], ids)
         if not rejects_calibration(residual_moments(some, width_bins(some.confidence, n_bins, closed)), rng=rng):
             return True
     return False
 
 
-def _n_questions(rows: Rows, kept: NDArray[np.bool_]) -> int:
+def _n_questions(rows: CheckedRows, kept: NDArray[np.bool_]) -> int:
     """Count the questions of the kept rows."""
     return int(kept.sum()) if rows.ids is None else len(np.unique(rows.ids[kept]))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from semece.stats.calibration.bins import Bins, Closed
-    from semece.stats.rows import Rows
+    from semece.stats.rows import CheckedRows
 
 CHUNK = 1_000_000
 """Uniform numbers held at a time."""
@@ -171,7 +171,7 @@ def consistency_band(
     right = np.concatenate(list(_null_right(rows, bins, n_resamples, rng)))
     occupied = _occupied(bins)
     accuracy = right / bins.total(rows.weights)[occupied]
-    low, high = np.full(len(bins.low), np.nan), np.full(len(bins.low), np.nan)
+    low, high = np.full((2, len(bins.low)), np.nan)
     low[occupied] = np.quantile(accuracy, tail, axis=0, method="lower")
     high[occupied] = np.quantile(accuracy, 1 - tail, axis=0, method="higher")
     return ConsistencyBand(low, high)
@@ -183,7 +183,7 @@ def _occupied(bins: Bins) -> NDArray[np.intp]:
 
 
 def _null_right(
-    rows: Rows, bins: Bins, n_resamples: int, rng: int | np.random.Generator
+    rows: CheckedRows, bins: Bins, n_resamples: int, rng: int | np.random.Generator
 ) -> Iterator[NDArray[np.int64]]:
     """Draw the correct answers of each occupied bin under calibration, in chunks of shape (draws, occupied bins)."""
     order = np.argsort(bins.place, kind="stable")

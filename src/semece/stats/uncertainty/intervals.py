@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from semece.stats.calibration.bins import Bins, Closed
-    from semece.stats.rows import Rows
+    from semece.stats.rows import CheckedRows
 
 N_DRAWS = 10_000
 """Draws of Z, half of them the negatives of the other half."""
@@ -103,7 +103,7 @@ def accuracy_interval(
     return Interval(float(share), float(low), float(high))
 
 
-def _effective_size(rows: Rows, share: np.float64) -> np.float64:
+def _effective_size(rows: CheckedRows, share: np.float64) -> np.float64:
     """Count the independent answers that would make the accuracy as sure: at most the rows."""
     total = np.float64(rows.weights.sum())
     if rows.ids is None:
@@ -225,10 +225,7 @@ def debiased_ece(
     0.0
     """
     rows = check_rows(confidence, correct, weights=weights, ids=ids, whole=True)
-    residuals = residual_moments(rows, width_bins(rows.confidence, n_bins, closed), unanimous=False)
-    if np.isnan(residuals.covariance).any():
-        return float(np.abs(residuals.value).sum())
-    return shrunk(residuals, 0.5, rng)
+    return debiased(residual_moments(rows, width_bins(rows.confidence, n_bins, closed), unanimous=False), rng)
 
 
 def gap_interval(confidence: NDArray[np.float64], correct: NDArray[np.float64]) -> Interval:
@@ -275,6 +272,13 @@ def residual_interval(residuals: Residuals, level: float, rng: int | np.random.G
     return Interval(total, shrunk(residuals, 0.5 + level / 2, rng), min(high, 1.0))
 
 
+def debiased(residuals: Residuals, rng: int | np.random.Generator = 0) -> float:
+    """Sum of absolute residuals with less upward bias, unchecked; as it is if there is only one question."""
+    if np.isnan(residuals.covariance).any():
+        return float(np.abs(residuals.value).sum())
+    return shrunk(residuals, 0.5, rng)
+
+
 def rejects_calibration(residuals: Residuals, level: float = 0.95, rng: int | np.random.Generator = 0) -> bool:
     """Whether the sum of absolute residuals is beyond a quantile of what noise alone gives, unchecked.
 
@@ -316,7 +320,7 @@ def paired_draws(covariance: NDArray[np.float64], rng: int | np.random.Generator
     return np.concatenate([noise, -noise], axis=1)
 
 
-def residual_moments(rows: Rows, bins: Bins, *, unanimous: bool = True) -> Residuals:
+def residual_moments(rows: CheckedRows, bins: Bins, *, unanimous: bool = True) -> Residuals:
     r"""Binned residuals and their covariance over draws of questions, of the occupied bins.
 
     Weighted rows without ids count as that many questions. With ids, rows are summed within a question; the total
@@ -345,7 +349,7 @@ class Moments(NamedTuple):
     squares: NDArray[np.float64]
 
 
-def _row_moments(rows: Rows, bins: Bins, r: NDArray[np.float64]) -> Moments:
+def _row_moments(rows: CheckedRows, bins: Bins, r: NDArray[np.float64]) -> Moments:
     """Moments where every row is a question (a weight of w: w questions)."""
     total = rows.weights.sum()
     squares = bins.total(rows.weights * (rows.correct - rows.confidence) ** 2) / total
@@ -354,7 +358,7 @@ def _row_moments(rows: Rows, bins: Bins, r: NDArray[np.float64]) -> Moments:
     return Moments((np.diag(squares) - np.outer(r, r)) / free, weight, weight)
 
 
-def _question_moments(rows: Rows, bins: Bins, r: NDArray[np.float64]) -> Moments:
+def _question_moments(rows: CheckedRows, bins: Bins, r: NDArray[np.float64]) -> Moments:
     """Moments where rows are summed by question."""
     ids = rows.ids if rows.ids is not None else np.arange(len(rows.weights))
     n, n_columns = int(ids.max()) + 1, len(r) + 1
