@@ -94,10 +94,8 @@ def budget_curve(
         if n > 1:
             found = Selection(*(column[..., enough] for column in selections[n // 2]))
             sem2[b, enough] = held_out_frequency(some, np.full(len(some), n // 2), found)
-    sem1, sem2 = sem1[:, number], sem2[:, number]
-    if isinstance(counts, Counts):
-        return BudgetCurve(sizes, sem1, sem2)
-    return BudgetCurve(sizes, sem1[:, 0], sem2[:, 0])
+    asked = number if isinstance(counts, Counts) else number[0]
+    return BudgetCurve(sizes, sem1[:, asked], sem2[:, asked])
 
 
 def _select(counts: Counts, size: int, calls: int) -> Selection:

@@ -103,8 +103,7 @@ def correctness(
     if len(values) != len(checked.values):
         raise ValueError(f"correct must have one value per class ({len(checked.values)}); got {len(values)}")
     if pairing == "pooled":
-        check_choice("ties", ties or "mean", ("mean", "earliest"))
-        weights = mode_weights(checked) if ties != "earliest" else _earliest(checked, labels)
+        weights = _pooled_weights(checked, labels, ties or "mean")
     else:
         check_choice("ties", ties or "uniform", ("uniform", "lowest"))
         rule: Ties = "lowest" if ties == "lowest" else "uniform"
@@ -125,8 +124,11 @@ def weighted(counts: Counts, weights: Floats, values: Floats) -> Floats:
     return np.clip(means, 0.0, 1.0)  # weights that add up to 1 + 2e-16 would make 1 + 2e-16 of ones
 
 
-def _earliest(counts: Counts, labels: ArrayLike | None) -> Floats:
-    """All weight on the mode that appeared first."""
+def _pooled_weights(counts: Counts, labels: ArrayLike | None, ties: str) -> Floats:
+    """Weights of the modes: equal, or all on the one that appeared first."""
+    check_choice("ties", ties, ("mean", "earliest"))
+    if ties == "mean":
+        return mode_weights(counts)
     weights = np.zeros(len(counts.values))
     weights[counts.first_mode if labels is None else mode(labels)] = 1.0
     return weights
