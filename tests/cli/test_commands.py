@@ -455,3 +455,12 @@ def test_every_command_has_help_with_an_example(semece, command):
     assert code == 0
     assert f"semece {command}" in out
     assert "Example" in out
+
+
+def test_the_package_runs_as_a_module():
+    """Where the folder of installed commands is not on the path."""
+    found = subprocess.run([sys.executable, "-m", "semece", "--version"], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith("semece ")
+    refused = subprocess.run([sys.executable, "-m", "semece", "summary", "absent.db"], capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("semece: ")

@@ -36,14 +36,13 @@ from semece.runs.run import Run
 from semece.sampling.batch.batch_stages import Collector, judge_by_batch, respond_by_batch
 from semece.sampling.batch.courier import Courier
 from semece.sampling.batch.harvest import Harvester
-from semece.sampling.batch.ledger import Entry, Ledger, Line, custom_id, new_id
-from semece.sampling.budget import Budget, Price, most_tokens
+from semece.sampling.batch.ledger import BatchEntry, Ledger, Line, custom_id, new_id
+from semece.sampling.budget import Budget, Price, most_tokens, spent_at_most
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.settings import Settings
-from semece.sampling.spending import spent_at_most
-from semece.store.keys import Asking, missing_slots
+from semece.store.keys import RequestTemplate, missing_slots
 from semece.store.run_store import Store
 from tests.batch_client import QUESTIONS, QUICK, REFERENCES, do
 from tests.servers.anthropic_server import AnthropicServer
@@ -139,7 +138,7 @@ class Scripted(FakeBatches):
             yield result
 
 
-ASKING = Asking("fake/batches", response_prompt("percent"), Decoding())
+TEMPLATE = RequestTemplate("fake/batches", response_prompt("percent"), Decoding())
 
 
 def courier_of(store, batches, **options):
@@ -150,11 +149,11 @@ def draw(store, batches, n=12, **options):
     """Draw the responses in batches."""
     store.add_questions(enumerate(QUESTIONS))
     courier = courier_of(store, batches, **options)
-    asyncio.run(respond_by_batch(store, ASKING, QUESTIONS, n, courier))
+    asyncio.run(respond_by_batch(store, TEMPLATE, QUESTIONS, n, courier))
 
 
 def missing(store, n=12):
-    return sum(len(run) for question in QUESTIONS for run in missing_slots(store, ASKING, question, n))
+    return sum(len(run) for question in QUESTIONS for run in missing_slots(store, TEMPLATE, question, n))
 
 
 def texts(store):
@@ -174,7 +173,7 @@ def test_a_line_is_named_by_its_entry_and_its_key():
 
 
 def test_two_lines_of_a_batch_do_not_share_the_name_of_a_call():
-    entry = Entry(new_id(), "submitted", "batch-1", "x/m", None, (0.0, 0), (), 0.0)
+    entry = BatchEntry(new_id(), "submitted", "batch-1", "x/m", None, (0.0, 0), (), 0.0)
     first, second = bytes(32), bytes([*[0] * 7, 1, *[0] * 24])
     assert entry.call(first) != entry.call(second), "of 20,000 lines, two share 32 bits in one batch of twenty"
     assert entry.call(first).startswith(entry.id[:8])
@@ -183,9 +182,9 @@ def test_two_lines_of_a_batch_do_not_share_the_name_of_a_call():
 def test_the_ledger_gives_back_the_slots_it_was_given(store):
     ledger, lines = Ledger(store), []
     for question in QUESTIONS:
-        keys = ASKING.keys(question)
+        keys = TEMPLATE.keys(question)
         store.add_request(keys.body)
-        [run] = missing_slots(store, ASKING, question, 5)
+        [run] = missing_slots(store, TEMPLATE, question, 5)
         lines += [Line(Request((), n=2), tuple(run[:2])), Line(Request((), n=3), tuple(run[2:]))]
     entry = ledger.enter(new_id(), "fake/batches", lines, since=1.5, held=(0.25, 7))
     [read] = ledger.open()
@@ -233,7 +232,7 @@ def test_a_line_that_is_under_way_is_not_asked_again(store):
 
 async def _drawing(store, batches):
     store.add_questions(enumerate(QUESTIONS))
-    await respond_by_batch(store, ASKING, QUESTIONS, 12, courier_of(store, batches))
+    await respond_by_batch(store, TEMPLATE, QUESTIONS, 12, courier_of(store, batches))
 
 
 def test_a_larger_n_adds_a_batch_to_the_one_under_way(store):
@@ -360,7 +359,7 @@ def test_a_batch_nobody_knows_any_more_stops_unless_it_is_old(store):
         draw(store, batches)
     assert len(Ledger(store).open()) == 1
     store._execute("UPDATE batches SET time = time - 31 * 86400")
-    budget = Budget(max_tokens=10**9)
+    budget = Budget(max_total_tokens=10**9)
     [entry] = Ledger(store).open()
     budget.hold(entry.held)
     draw(store, batches, budget=budget)
@@ -553,12 +552,12 @@ def test_a_queue_that_takes_nothing_is_left(store):
 
 
 def test_a_cap_holds_over_batches_under_way_and_what_fits_is_submitted(store):
-    request = Request(ASKING.prompt.messages(QUESTIONS[0]), ASKING.decoding, 4)
+    request = Request(TEMPLATE.prompt.messages(QUESTIONS[0]), TEMPLATE.decoding, 4)
     one = Budget().reserve(request, None)[1]
     cap = 3 * one + 700
-    budget, batches = Budget(max_tokens=cap), Scripted(looks=3)
+    budget, batches = Budget(max_total_tokens=cap), Scripted(looks=3)
     with pytest.raises(BudgetError, match=f"cap of {one // 2:,} tokens"):
-        draw(store, batches, budget=Budget(max_tokens=one // 2))
+        draw(store, batches, budget=Budget(max_total_tokens=one // 2))
     assert batches.asked == []
     draw(store, batches, budget=budget)
     assert len(batches.asked) > 1
@@ -566,7 +565,9 @@ def test_a_cap_holds_over_batches_under_way_and_what_fits_is_submitted(store):
     assert missing(store) == 0
     assert budget.tokens == sum(store.spent()["respond"][:2]) < cap
     with pytest.raises(BudgetError):
-        draw(store, batches, n=60, budget=Budget(max_tokens=budget.tokens + one + 600, spent_tokens=budget.tokens))
+        draw(
+            store, batches, n=60, budget=Budget(max_total_tokens=budget.tokens + one + 600, spent_tokens=budget.tokens)
+        )
     assert sum(store.spent()["respond"][:2]) <= budget.tokens + one + 600
     assert 0 < missing(store, 60) < 48 * len(QUESTIONS)
 
@@ -605,7 +606,7 @@ def test_what_is_not_counted_is_charged_as_it_was_set_aside(store):
             call = await super().__call__(request)
             return Call(call.replies, call.usage if asks(request, 1, 2) else None)
 
-    budget = Budget(max_tokens=10**9)
+    budget = Budget(max_total_tokens=10**9)
     batches = Scripted(Silent((0.5, 0.5), references=REFERENCES, max_choices=4))
     draw(store, batches, budget=budget, ceiling=Price(0.0, 1e-3))
     assert budget._reserved_tokens == 0
@@ -619,9 +620,9 @@ def test_a_line_that_may_be_paid_for_although_nothing_came_is_charged_as_it_was_
         error = TransientError("broken", status="broken_body", maybe_paid=asks(request, 0))
         return {"error": error} if attempt == 1 and asks(request, 0, 1) else None
 
-    budget = Budget(max_tokens=10**9)
+    budget = Budget(max_total_tokens=10**9)
     draw(store, Fated(fate), budget=budget)
-    most = most_tokens(Request(ASKING.prompt.messages(QUESTIONS[0]), ASKING.decoding, 4))
+    most = most_tokens(Request(TEMPLATE.prompt.messages(QUESTIONS[0]), TEMPLATE.decoding, 4))
     lost = 3 * (most.input_tokens + most.output_tokens)
     assert budget.tokens == lost + sum(store.spent()["respond"][:2])
     assert spent_at_most(store, lambda spelling: None)[1] == budget.tokens, "and by the next invocation"
@@ -637,7 +638,7 @@ def test_results_that_break_off_are_stored_once_when_they_come_again(store):
                 place += 1
                 yield result
 
-    budget, batches = Budget(max_tokens=10**9), Breaking()
+    budget, batches = Budget(max_total_tokens=10**9), Breaking()
     draw(store, batches, budget=budget)
     assert batches.calls["results"] == 2
     assert missing(store) == 0

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from functools import partial
 
 import pytest
 
@@ -12,14 +11,13 @@ from semece.judges.known import open_judge
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.models.fakes.fake_model import parse_fake
 from semece.sampling.batch.ledger import Ledger, Line, new_id
-from semece.sampling.budget import Budget, Price, most_tokens
+from semece.sampling.budget import Budget, Price, most_tokens, spent_at_most
 from semece.sampling.connections import Connections
 from semece.sampling.deliveries import delivered_rows, failed_row
 from semece.sampling.invocation import Work
 from semece.sampling.job import execute
 from semece.sampling.live_calls import Caller, Pace, Patience, in_parallel
 from semece.sampling.settings import Settings
-from semece.sampling.spending import price_of, spent_at_most
 from semece.store.keys import Keys, Slot
 from semece.store.run_store import Store, StoredReply
 
@@ -105,7 +103,7 @@ def test_a_run_goes_on_as_long_as_its_cap_has_room(tmp_path):
 
 def test_a_run_stops_where_nothing_is_under_way_and_the_next_call_has_no_room(store):
     cap = 10 * MOST
-    budget, model = Budget(max_tokens=cap), Model()
+    budget, model = Budget(max_total_tokens=cap), Model()
     with pytest.raises(BudgetError, match=r"cap of 2,000 tokens is reached: 1,8\d0 are spent and the next .* 200$"):
         ask(caller_of(store, model, budget=budget), 1000)
     assert cap - MOST < budget.tokens <= cap
@@ -115,7 +113,7 @@ def test_a_run_stops_where_nothing_is_under_way_and_the_next_call_has_no_room(st
 
 def test_calls_are_under_way_together_as_far_as_the_cap_has_room(store):
     model = Model()
-    found = ask(caller_of(store, model, budget=Budget(max_tokens=3 * MOST + 500)), 20)
+    found = ask(caller_of(store, model, budget=Budget(max_total_tokens=3 * MOST + 500)), 20)
     assert len(found) == 20
     assert 3 <= model.most <= 5
 
@@ -123,12 +121,12 @@ def test_calls_are_under_way_together_as_far_as_the_cap_has_room(store):
 def test_a_cap_that_one_call_could_pass_stops_before_the_first(store):
     model = Model()
     with pytest.raises(BudgetError, match="cap of 199 tokens is reached: 0 are spent and the next call may take 200"):
-        ask(caller_of(store, model, budget=Budget(max_tokens=199)), 5)
+        ask(caller_of(store, model, budget=Budget(max_total_tokens=199)), 5)
     assert model.calls == 0
 
 
 def test_two_callers_that_share_a_cap_wait_for_each_other(store):
-    budget, models = Budget(max_tokens=2 * MOST), (Model(), Model())
+    budget, models = Budget(max_total_tokens=2 * MOST), (Model(), Model())
     callers = [caller_of(store, model, budget=budget) for model in models]
 
     async def both():
@@ -151,7 +149,7 @@ def test_two_callers_that_share_a_cap_wait_for_each_other(store):
     ],
 )
 def test_a_call_counts_as_what_it_took_or_may_have_taken(store, answer, tokens):
-    budget = Budget(max_tokens=10**6)
+    budget = Budget(max_total_tokens=10**6)
     ask(caller_of(store, Model(lambda number: answer), budget=budget, patience=Patience(1)), 1)
     assert budget.tokens == tokens
     assert (budget._reserved_tokens, budget._reserved_cost, budget._calls) == (0, 0, 0)
@@ -185,7 +183,7 @@ def slots_of(store, count, judge=None):
 
 def spent(store):
     store.flush()
-    return spent_at_most(store, partial(price_of, told(max_cost=1e9)))
+    return spent_at_most(store, told(max_cost=1e9).price_list.of)
 
 
 def call_of(choices, usage):
@@ -363,7 +361,7 @@ def test_a_refusal_ends_the_run_at_once_whoever_is_waiting(store, retry_after):
 def test_who_waits_for_room_asks_nothing_after_a_refusal(store):
     model = Model(lambda number: ModelError("refused the key"))
     with pytest.raises(ModelError, match="refused the key"):
-        ask(caller_of(store, model, budget=Budget(max_tokens=MOST)), 8)
+        ask(caller_of(store, model, budget=Budget(max_total_tokens=MOST)), 8)
     assert model.calls == 1
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.sampling.price_plan import Plan
+    from semece.sampling.price_plan import PricePlan
     from semece.sampling.stages import Progress
     from semece.show.tables.study_grid import CellNumbers
     from semece.study import Cell, CellPlan, Ended, Study
@@ -252,7 +252,7 @@ def plan_lines(plans: Sequence[CellPlan]) -> Iterator[str]:
         yield f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
 
 
-def plan_row(each: CellPlan, made: Plan) -> dict[str, Any]:
+def plan_row(each: CellPlan, made: PricePlan) -> dict[str, Any]:
     """Give the row of a run: what is missing, what it takes, what it costs."""
     batch = each.cell.settings.batch
     costs = [stage.batch_cost if batch else stage.cost for stage in made.stages]

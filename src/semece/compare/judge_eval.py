@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from semece.compare.labelled_files import GradedAnswer, Labelled
     from semece.judges import Judge, Procedure
     from semece.records import Question, Verdict
-    from semece.sampling.live_calls import Asker
+    from semece.sampling.live_calls import SlotFiller
     from semece.sampling.stages import Progress
 
 SOURCE = "judge-eval"
@@ -212,7 +212,7 @@ class _Bench:
         self.store.flush()
         return shortfall_of(self.partition_judge.name, self.faults.values(), self.store.last_failure(judges))
 
-    async def judge(self, key: _Key, caller: Asker | None) -> None:
+    async def judge(self, key: _Key, caller: SlotFiller | None) -> None:
         """Judge one thing; without a caller only from what is stored."""
         self.faults.pop(key, None)
         told: dict[_Key, Any] = self.verdicts if key.stage == "grade" else self.classes

@@ -8,18 +8,20 @@ seldom cost what they reserved.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical
-from semece.errors import BudgetError, ParseError
-from semece.models import Usage, service_of
+from semece.errors import BudgetError, ParseError, SemeceError
+from semece.models import Usage, check_model, service_of
+from semece.sampling.batch.ledger import Ledger, request_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from semece.models import Message, Request
+    from semece.store.run_store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,14 +168,14 @@ class Budget:
     ----------
     max_cost : float or None
         USD; needs a known price.
-    max_tokens : int or None
+    max_total_tokens : int or None
         Input and output tokens together.
     spent_cost, spent_tokens : float, int
         What earlier invocations spent on the same run.
 
     Examples
     --------
-    >>> budget = Budget(max_tokens=100, spent_tokens=40)
+    >>> budget = Budget(max_total_tokens=100, spent_tokens=40)
     >>> budget.tokens
     40
     """
@@ -182,12 +184,12 @@ class Budget:
         self,
         *,
         max_cost: float | None = None,
-        max_tokens: int | None = None,
+        max_total_tokens: int | None = None,
         spent_cost: float = 0.0,
         spent_tokens: int = 0,
     ) -> None:
         self.max_cost = max_cost
-        self.max_tokens = max_tokens
+        self.max_total_tokens = max_total_tokens
         self._cost = spent_cost
         self._tokens = spent_tokens
         self._reserved_cost = 0.0
@@ -216,10 +218,11 @@ class Budget:
         most = most_tokens(request)
         tokens = most.input_tokens + most.output_tokens
         cost = 0.0 if price is None else price.of(most)
-        if self.max_tokens is not None and self._tokens + self._reserved_tokens + tokens > self.max_tokens:
+        taken = self._tokens + self._reserved_tokens + tokens
+        if self.max_total_tokens is not None and taken > self.max_total_tokens:
             raise BudgetError(
-                f"the cap of {self.max_tokens:,} tokens is reached: {self._tokens:,} are spent and the next call may "
-                f"take {tokens:,}"
+                f"the cap of {self.max_total_tokens:,} tokens is reached: {self._tokens:,} are spent and the next call "
+                f"may take {tokens:,}"
             )
         if self.max_cost is not None and self._cost + self._reserved_cost + cost > self.max_cost:
             raise BudgetError(
@@ -266,3 +269,106 @@ class Budget:
         self._calls -= 1
         landed, self._landed = self._landed, asyncio.Event()
         landed.set()
+
+
+@dataclass(frozen=True, slots=True)
+class PriceList:
+    """The prices that a run goes by.
+
+    Parameters
+    ----------
+    own : mapping of str to Price
+        The user's, by model; they come before the known ones.
+    required : bool
+        Whether there is a budget in USD, which cannot be kept without a price.
+
+    Examples
+    --------
+    >>> PriceList({"x/m": Price(1e-6, 2e-6)}).of("x/m").output
+    2e-06
+    """
+
+    own: Mapping[str, Price] = field(default_factory=dict)
+    required: bool = False
+
+    def known(self, spelling: str, *, batch: bool = False) -> Price | None:
+        """Look up a price; None if nobody knows it."""
+        return known_price(spelling, self.own, batch=batch)
+
+    def of(self, spelling: str) -> Price | None:
+        """Look up the live price of a model that will be asked.
+
+        Raises
+        ------
+        SemeceError
+            There is a budget in USD and no price.
+        """
+        price = self.known(spelling)
+        if self.required and price is None:
+            raise SemeceError(
+                f"the price of {spelling} is not known, so a budget in USD cannot be kept; cap tokens with "
+                "--max-total-tokens"
+            )
+        return price
+
+    def check(self, spelling: str) -> None:
+        """Refuse a model that nobody knows, and a budget in USD without its price.
+
+        Raises
+        ------
+        SemeceError
+            There is no such model, or there is a budget in USD and no price.
+        """
+        check_model(spelling)
+        self.of(spelling)
+
+
+def spent_at_most(store: Store, price_of: Callable[[str], Price | None]) -> tuple[float, int]:
+    """Add up what was paid, and the most of what may have been paid.
+
+    What no price was known for counts at today's price of live calls. A call of which nobody said what it took, or that
+    may have been served although no reply came, counts as the most that it could take; so does a batch whose results
+    are lost. What is under way in batches is not in it.
+
+    Parameters
+    ----------
+    store : Store
+        The run file.
+    price_of : callable
+        From a model's spelling to its price; None: it counts as free.
+
+    Returns
+    -------
+    tuple of float and int
+        USD, and input and output tokens together.
+
+    Examples
+    --------
+    >>> from semece.store.run_store import Store, StoredReply
+    >>> with Store(":memory:", write=True) as store:
+    ...     store.set_meta("identity", {"model": "x/m"})
+    ...     store.append([StoredReply(b"k", "respond", "q", 0, "ok", call="c", input_tokens=100, output_tokens=10)])
+    ...     store.flush()
+    ...     spent_at_most(store, {"x/m": Price(0.01, 0.1)}.get)
+    (2.0, 110)
+    """
+    cost, tokens = Ledger(store).held("lost")
+    responds = (store.meta("identity") or {}).get("model", "")
+
+    def priced(judge: str | None, usage: Usage) -> float:
+        price = price_of(responds if judge is None else _model_of(judge))
+        return 0.0 if price is None else price.of(usage)
+
+    for judge, known, counted, asked, answered in store.bills():
+        tokens += counted
+        cost += known + (priced(judge, Usage(asked, answered)) if asked or answered else 0.0)
+    for judge, request, choices in store.unbilled():
+        most = most_tokens(replace(request_of(store.request(request)), n=choices))
+        tokens += most.input_tokens + most.output_tokens
+        cost += priced(judge, most)
+    return cost, tokens
+
+
+def _model_of(judge: str) -> str:
+    """Give the model of a judge from the id that stands beside its replies, whatever its prompt was."""
+    return judge.removeprefix("llm:").rsplit(";", 3)[0]

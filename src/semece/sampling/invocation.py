@@ -10,12 +10,11 @@ from semece.judges import STAGES, JudgedQuestion, judge_question, models_of
 from semece.sampling.batch.batch_stages import judge_by_batch, respond_by_batch
 from semece.sampling.batch.courier import Courier
 from semece.sampling.batch.ledger import OPEN, Ledger
-from semece.sampling.budget import Budget, known_price
+from semece.sampling.budget import Budget, spent_at_most
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.live_calls import Caller, Pace, Stop, in_parallel
-from semece.sampling.spending import price_of, spent_at_most
 from semece.sampling.stages import read_reply, read_responses, respond, usable_answers
-from semece.store.keys import Asking, missing_slots, set_failed_aside
+from semece.store.keys import RequestTemplate, missing_slots, set_failed_aside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from semece.models import BatchModel, Model, Request
     from semece.records import Question, Response
     from semece.sampling.connections import Connections
-    from semece.sampling.live_calls import Asker
+    from semece.sampling.live_calls import SlotFiller
     from semece.sampling.settings import Settings
     from semece.sampling.stages import Progress
     from semece.store.keys import Slot
@@ -63,8 +62,8 @@ class Work:
     ) -> None:
         self.store, self.settings, self.questions = store, settings, questions
         self.progress = progress or _silent
-        self.asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
-        self.read = read or partial(read_reply, self.asking.prompt)
+        self.template = RequestTemplate(settings.model, settings.response_prompt, settings.decoding, settings.seed)
+        self.read = read or partial(read_reply, self.template.prompt)
         self.connections = connections
         self.budget = budget or _budget(store, settings)
         self.budget.hold(Ledger(store).held(*OPEN))
@@ -81,7 +80,7 @@ class Work:
             pace=Pace(self.settings.concurrency),
             patience=self.settings.patience,
             budget=self.budget,
-            price=price_of(self.settings, model.name),
+            price=self.settings.price_list.of(model.name),
             stop=self._stop,
         )
 
@@ -94,8 +93,8 @@ class Work:
             self.store,
             patience=settings.batch_patience,
             budget=self.budget,
-            price=known_price(model.name, settings.prices, batch=True),
-            ceiling=price_of(settings, model.name),
+            price=settings.price_list.known(model.name, batch=True),
+            ceiling=settings.price_list.of(model.name),
             progress=None if stage is None else partial(self.progress, stage),
             anew=settings.retry_failed,
         )
@@ -161,14 +160,14 @@ class Work:
             return
         if settings.batch:
             courier = self._courier(settings.model, "respond")
-            await respond_by_batch(self.store, self.asking, todo, settings.n, courier)
+            await respond_by_batch(self.store, self.template, todo, settings.n, courier)
         else:
             caller = self.caller(model or self.connections.live(settings.model))
-            await respond(self.store, self.asking, todo, settings.n, caller, progress=self.progress)
+            await respond(self.store, self.template, todo, settings.n, caller, progress=self.progress)
         self.missing += sum(self._count_missing(q) for q in todo)
 
     def _count_missing(self, question: Question) -> int:
-        return sum(map(len, missing_slots(self.store, self.asking, question, self.settings.n)))
+        return sum(map(len, missing_slots(self.store, self.template, question, self.settings.n)))
 
     async def judge(self, partition_judge: Judge, grade_judge: Judge) -> None:
         """Partition and grade, where a judge has to be asked; rules need no work before they are read."""
@@ -178,7 +177,7 @@ class Work:
             return
         if self.settings.retry_failed:
             self._set_judges_aside(judges)
-        askers: dict[str, Asker] = {}
+        askers: dict[str, SlotFiller] = {}
         if self.settings.batch:
             if any(map(Ledger(self.store).open, models)) or await self._is_left(judges):
                 await self._judge_by_batch(judges)
@@ -209,7 +208,7 @@ class Work:
     async def _judge_by_batch(self, judges: tuple[Judge, Judge]) -> None:
         """Ask the judges in batches: all partitions first, since the grades depend on them."""
 
-        async def one(stage: str, question: Question, asker: Asker) -> None:
+        async def one(stage: str, question: Question, asker: SlotFiller) -> None:
             await self._judged(question, judges, {stage: asker})
 
         for stage, judge in zip(STAGES, judges, strict=True):
@@ -217,7 +216,7 @@ class Work:
                 await judge_by_batch(self.store, self.questions, partial(one, stage), self._courier(judge.model))
 
     async def _judged(
-        self, question: Question, judges: tuple[Judge, Judge], askers: Mapping[str, Asker]
+        self, question: Question, judges: tuple[Judge, Judge], askers: Mapping[str, SlotFiller]
     ) -> JudgedQuestion:
         """Judge one question; not at all if responses are missing, since more would change it, or none is usable."""
         n = min(self.settings.n, self._sizes.get(question.id, self.settings.n))
@@ -250,7 +249,7 @@ def _budget(store: Store, settings: Settings) -> Budget:
     """Cap a run by its settings; what earlier invocations spent counts."""
     if settings.max_cost is None and settings.max_total_tokens is None:
         return Budget()
-    cost, tokens = spent_at_most(store, partial(price_of, settings))
+    cost, tokens = spent_at_most(store, settings.price_list.of)
     return Budget(
-        max_cost=settings.max_cost, max_tokens=settings.max_total_tokens, spent_cost=cost, spent_tokens=tokens
+        max_cost=settings.max_cost, max_total_tokens=settings.max_total_tokens, spent_cost=cost, spent_tokens=tokens
     )

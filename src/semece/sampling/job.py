@@ -13,7 +13,6 @@ from semece.judges import models_of, open_judges, row_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
 from semece.sampling.settings import Settings, check_settings
-from semece.sampling.spending import price_of
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -119,7 +118,7 @@ async def execute(
         raise SemeceError("the judge 'given' reads labels that came with samples: 'semece score'; a run needs another")
     asked = [settings.model, *models_of(judges)]
     for spelling in asked:
-        price_of(settings, spelling)
+        settings.price_list.of(spelling)
     questions = [question for _, question in chosen]
     view = _view(settings, [question.id for question in questions])
     async with aclosing(Connections(settings, questions)) as connections:

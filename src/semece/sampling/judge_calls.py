@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from semece.judges import Procedure, Query
-    from semece.sampling.live_calls import Asker
+    from semece.sampling.live_calls import SlotFiller
     from semece.store.run_store import Store
 
 T = TypeVar("T")
 
 
-async def run_asking(procedure: Procedure[T], store: Store, askers: Mapping[str, Asker]) -> T:
+async def run_asking(procedure: Procedure[T], store: Store, askers: Mapping[str, SlotFiller]) -> T:
     """Run a judge's procedure; ask for what is not stored.
 
     Parameters
@@ -32,7 +32,7 @@ async def run_asking(procedure: Procedure[T], store: Store, askers: Mapping[str,
         What a judge does.
     store : Store
         The run file, where replies are looked up; open for writing if anybody is asked.
-    askers : mapping of str to Asker
+    askers : mapping of str to SlotFiller
         Who asks, by the stage; in a stage without anybody only stored replies are read.
 
     Returns
@@ -59,7 +59,7 @@ async def run_asking(procedure: Procedure[T], store: Store, askers: Mapping[str,
         return result
 
 
-async def _answer(query: Query, store: Store, replies: JudgeReplies, asker: Asker | None) -> Any:  # noqa: ANN401
+async def _answer(query: Query, store: Store, replies: JudgeReplies, asker: SlotFiller | None) -> Any:  # noqa: ANN401
     """Give the reading of a stored or fresh reply."""
     try:
         return replies.find(query)

@@ -128,7 +128,7 @@ class Stop:
             await asyncio.wait_for(self._event.wait(), seconds)
 
 
-class Asker(Protocol):
+class SlotFiller(Protocol):
     """Who fills a judge's slots: a :class:`Caller`, or one that only notes what would be asked."""
 
     async def deliver(
@@ -197,7 +197,7 @@ class Caller:
         Raises
         ------
         ModelError, BudgetError
-            Asking on would be useless; what was delivered before is stored.
+            RequestTemplate on would be useless; what was delivered before is stored.
         """
         done: list[StoredReply] = []
         failures = 0

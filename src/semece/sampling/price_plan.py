@@ -13,13 +13,12 @@ from semece.errors import SemeceError
 from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, open_judges, run_procedure
 from semece.models import Message, check_model, service_of
 from semece.records import Partition
-from semece.sampling.budget import estimated_tokens, known_price, prompt_tokens
+from semece.sampling.budget import estimated_tokens, prompt_tokens
 from semece.sampling.job import check_identity
 from semece.sampling.settings import Settings, check_settings
-from semece.sampling.spending import price_of
 from semece.sampling.stages import read_reply, read_responses, usable_answers
 from semece.store.judge_replies import read_stored
-from semece.store.keys import Asking, missing_slots
+from semece.store.keys import RequestTemplate, missing_slots
 from semece.store.run_store import FINAL, Store
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PricePlan:
     """What a run will ask.
 
     Parameters
@@ -92,7 +91,7 @@ class Plan:
 
 def plan(
     settings: Settings, path: str | Path, *, expected_tokens: int | None = None, dataset: Dataset | None = None
-) -> Plan:
+) -> PricePlan:
     """Plan what is missing of a run; nothing is asked and nothing written.
 
     Parameters
@@ -108,7 +107,7 @@ def plan(
 
     Returns
     -------
-    Plan
+    PricePlan
         Per stage.
 
     Raises
@@ -117,7 +116,7 @@ def plan(
         The settings cannot be meant, or the file holds a run that was asked in another way.
     """
     check_settings(settings)
-    price_of(settings, settings.model)
+    settings.price_list.of(settings.model)
     check_judges(settings)
     data = dataset or open_dataset(settings.dataset)
     chosen = [q for _, q in settings.choose(data, path)]
@@ -132,7 +131,7 @@ def plan(
         responding = _respond(settings, chosen, missing, tokens, 1.0 if taken is None else taken.scale)
         stages = (responding, *_judging(store, settings, chosen))
     measured = stored is not None and expected_tokens is None
-    return Plan(stages, tokens, measured, sum(missing), settings.n * len(chosen))
+    return PricePlan(stages, tokens, measured, sum(missing), settings.n * len(chosen))
 
 
 class Taken(NamedTuple):
@@ -273,8 +272,8 @@ def _missing(store: Store, settings: Settings, questions: list[Question]) -> lis
     """Count the responses that each question lacks."""
     if store.meta("identity") is None:
         return [settings.n] * len(questions)
-    asking = Asking(settings.model, settings.response_prompt, settings.decoding, settings.seed)
-    missing = [sum(map(len, missing_slots(store, asking, question, settings.n))) for question in questions]
+    template = RequestTemplate(settings.model, settings.response_prompt, settings.decoding, settings.seed)
+    missing = [sum(map(len, missing_slots(store, template, question, settings.n))) for question in questions]
     if not settings.retry_failed:
         return missing
     return [count + _failed(store, q, settings.n) for q, count in zip(questions, missing, strict=True)]
@@ -320,12 +319,12 @@ def _judge(name: str, judge: Judge, settings: Settings, todo: Iterable[ToJudge],
 def _stage(settings: Settings, name: str, model: str, counts: tuple[int, int, int]) -> Stage:
     """Price a stage, live and in batches."""
     calls, asked, answered = counts
-    prices = [known_price(model, settings.prices, batch=batch) for batch in (False, True)]
+    prices = [settings.price_list.known(model, batch=batch) for batch in (False, True)]
     live, batch = (None if p is None else p.input * asked + p.output * answered for p in prices)
     return Stage(name, model, calls, asked, answered, live, batch)
 
 
-def plan_text(made: Plan) -> str:
+def plan_text(made: PricePlan) -> str:
     """Say a plan: a line per stage, the total, the assumption."""
     lines = [
         f"{s.name:9s}  {s.model}: {s.calls:,} calls, {s.input_tokens:,} tokens in, {s.output_tokens:,} out, "

@@ -14,6 +14,7 @@ from semece.judges import PROMPTS, with_room
 from semece.models import Decoding, check_model, service_of
 from semece.prompts import ResponsePrompt, response_prompt
 from semece.sampling.batch.courier import BatchPatience
+from semece.sampling.budget import PriceList
 from semece.sampling.live_calls import Patience
 from semece.store.run_store import Store
 
@@ -110,6 +111,11 @@ class Settings:
     batch: bool = False
     batch_patience: BatchPatience = field(default_factory=BatchPatience)
     retry_failed: bool = False
+
+    @property
+    def price_list(self) -> PriceList:
+        """The prices, which a budget in USD needs."""
+        return PriceList(self.prices, required=self.max_cost is not None)
 
     @property
     def embedded(self) -> bool:

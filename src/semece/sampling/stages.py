@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from semece.models import Request
 from semece.records import Response
 from semece.sampling.live_calls import in_parallel
-from semece.store.keys import Asking, Slot, missing_slots, seed_base
+from semece.store.keys import RequestTemplate, Slot, missing_slots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 async def respond(
     store: Store,
-    asking: Asking,
+    template: RequestTemplate,
     questions: Iterable[Question],
     n: int,
     caller: Caller,
@@ -36,7 +35,7 @@ async def respond(
     ----------
     store : Store
         The run file, open for writing.
-    asking : Asking
+    template : RequestTemplate
         The model's name, prompt and options.
     questions : iterable of Question
         Which.
@@ -50,22 +49,21 @@ async def respond(
     Raises
     ------
     ModelError, BudgetError
-        Asking on would be useless; what was delivered is stored.
+        RequestTemplate on would be useless; what was delivered is stored.
     """
     stored: set[bytes] = set()
 
     async def fill(question: Question, slots: Sequence[Slot]) -> None:
         if slots[0].request not in stored:
-            store.add_request(asking.keys(question).body)
+            store.add_request(template.keys(question).body)
             stored.add(slots[0].request)
-        seed = seed_base(asking.seed, question.id) + slots[0].index
-        rows = await caller.deliver(Request(asking.prompt.messages(question), asking.decoding, seed=seed), slots)
+        rows = await caller.deliver(template.request(question, slots[0].index), slots)
         if progress:
             progress("respond", len(rows))
 
     def jobs() -> Iterator[Callable[[], Awaitable[None]]]:
         for question in questions:
-            for run in missing_slots(store, asking, question, n):
+            for run in missing_slots(store, template, question, n):
                 size = caller.model.max_choices
                 for start in range(0, len(run), size):
                     yield partial(fill, question, run[start : start + size])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import canonical, digest
 from semece.judges import JUDGE_TOKENS
+from semece.models import Request
 from semece.store.run_store import FINAL
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class RequestTemplate:
     """How a model is asked: everything that enters the keys of its responses.
 
     Parameters
@@ -69,6 +70,11 @@ class Asking:
     def keys(self, question: Question) -> Keys:
         """Keys of the responses to a question."""
         return Keys("respond", question.id, self.model, self.prompt.messages(question), self.decoding)
+
+    def request(self, question: Question, index: int = 0, n: int = 1) -> Request:
+        """Ask for `n` responses to a question, from an index on: the seeds follow from both."""
+        seed = seed_base(self.seed, question.id) + index
+        return Request(self.prompt.messages(question), self.decoding, n, seed)
 
 
 class Keys:
@@ -125,13 +131,13 @@ def seed_base(seed: int, question_id: str) -> int:
 
 
 def missing_slots(
-    store: Store, asking: Asking, question: Question, n: int, *, besides: Container[bytes] = ()
+    store: Store, template: RequestTemplate, question: Question, n: int, *, besides: Container[bytes] = ()
 ) -> list[list[Slot]]:
     """List the slots of one question that hold no delivered reply, in runs of consecutive indices.
 
     Slots with a key in `besides` are left out: they are under way.
     """
-    keys = asking.keys(question)
+    keys = template.keys(question)
     delivered = {reply.key for reply in store.replies("respond", question.id) if reply.delivered}
     wanted = [index for index in range(n) if keys[index] not in delivered and keys[index] not in besides]
     runs = groupby(enumerate(wanted), key=lambda pair: pair[1] - pair[0])

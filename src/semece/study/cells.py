@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.datasets import Dataset, open_dataset
@@ -16,11 +15,10 @@ from semece.errors import BudgetError, ParseError, SemeceError, StoreError
 from semece.judges import models_of, open_judges, row_of
 from semece.runs.exports import write
 from semece.sampling.batch.ledger import OPEN, Ledger
-from semece.sampling.budget import Budget, known_price
+from semece.sampling.budget import Budget, spent_at_most
 from semece.sampling.job import check_identity, execute
 from semece.sampling.price_plan import plan
 from semece.sampling.settings import check_settings
-from semece.sampling.spending import check_priced, spent_at_most
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from semece.sampling.job import Outcome
-    from semece.sampling.price_plan import Plan
+    from semece.sampling.price_plan import PricePlan
     from semece.sampling.settings import Settings
     from semece.sampling.stages import Progress
     from semece.study.study_file import Cell, Study
@@ -91,7 +89,7 @@ def _opened(spelling: str) -> Dataset | str:
 def _check_settings(settings: Settings) -> None:
     """Refuse settings that cannot be meant, models and judges that nobody knows, and a budget without a price."""
     check_settings(settings)
-    check_priced(settings, settings.model)
+    settings.price_list.check(settings.model)
     try:
         spelled = settings.judges()
     except SemeceError:
@@ -101,7 +99,7 @@ def _check_settings(settings: Settings) -> None:
     if any(row_of(spelling).came_with_samples for spelling in spelled):
         raise SemeceError("the judge 'given' reads labels that came with samples; a study needs another")
     for model in models_of(open_judges(*spelled, prompt=settings.judge_prompt)):
-        check_priced(settings, model)
+        settings.price_list.check(model)
 
 
 def _check_questions(study: Study, cell: Cell, data: Dataset) -> None:
@@ -131,7 +129,7 @@ class CellPlan:
     ----------
     cell : Cell
         The run.
-    plan : Plan or None
+    plan : PricePlan or None
         None if it cannot be planned.
     trouble : str or None
         Why not.
@@ -140,7 +138,7 @@ class CellPlan:
     """
 
     cell: Cell
-    plan: Plan | None
+    plan: PricePlan | None
     trouble: str | None
     spent: float
 
@@ -293,7 +291,7 @@ async def carry_out(
 
 
 def _budget(caps: Settings, cost: float, tokens: int) -> Budget:
-    return Budget(max_cost=caps.max_cost, max_tokens=caps.max_total_tokens, spent_cost=cost, spent_tokens=tokens)
+    return Budget(max_cost=caps.max_cost, max_total_tokens=caps.max_total_tokens, spent_cost=cost, spent_tokens=tokens)
 
 
 async def _done(cell: Cell, data: Dataset | str, progress: Progress, budget: Budget) -> Ended:
@@ -344,6 +342,6 @@ def _spent(cell: Cell) -> Spent:
     """Count what a run has cost at most; a file that cannot be read counts nothing: nothing is bought for it either."""
     if cell.path.exists():
         with suppress(StoreError), Store(cell.path) as store:
-            cost, tokens = spent_at_most(store, partial(known_price, overrides=cell.settings.prices))
+            cost, tokens = spent_at_most(store, cell.settings.price_list.known)
             return Spent(cost, tokens, Ledger(store).held(*OPEN))
     return Spent(0.0, 0, (0.0, 0))

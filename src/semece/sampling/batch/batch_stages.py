@@ -6,27 +6,21 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from semece.models import Request
 from semece.sampling.batch.ledger import Line
-from semece.store.keys import missing_slots, seed_base
+from semece.store.keys import missing_slots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 
+    from semece.models import Request
     from semece.records import Question
     from semece.sampling.batch.courier import Courier
-    from semece.store.keys import Asking, Slot
+    from semece.store.keys import RequestTemplate, Slot
     from semece.store.run_store import Store, StoredReply
 
 
-async def nothing(under_way: Container[bytes]) -> tuple[Line, ...]:
-    """Want nothing: only what is under way is waited for."""
-    del under_way
-    return ()
-
-
 async def respond_by_batch(
-    store: Store, asking: Asking, questions: Iterable[Question], n: int, courier: Courier
+    store: Store, template: RequestTemplate, questions: Iterable[Question], n: int, courier: Courier
 ) -> None:
     """Draw the responses that are missing, in batches.
 
@@ -34,7 +28,7 @@ async def respond_by_batch(
     ----------
     store : Store
         The run file, open for writing.
-    asking : Asking
+    template : RequestTemplate
         The model's name, prompt and options.
     questions : iterable of Question
         Which.
@@ -46,7 +40,7 @@ async def respond_by_batch(
     Raises
     ------
     ModelError, BudgetError
-        Asking on would be useless; what was delivered is stored, what is under way stands in the ledger.
+        RequestTemplate on would be useless; what was delivered is stored, what is under way stands in the ledger.
     """
     chosen = list(questions)
 
@@ -54,12 +48,11 @@ async def respond_by_batch(
         return (line for question in chosen for line in lines_of(question, under_way))
 
     def lines_of(question: Question, under_way: Container[bytes]) -> Iterator[Line]:
-        runs = missing_slots(store, asking, question, n, besides=under_way)
+        runs = missing_slots(store, template, question, n, besides=under_way)
         if runs:
-            store.add_request(asking.keys(question).body)
-        messages, base = asking.prompt.messages(question), seed_base(asking.seed, question.id)
+            store.add_request(template.keys(question).body)
         for slots in chunked(runs, lambda: courier.model.max_choices):
-            yield Line(Request(messages, asking.decoding, len(slots), base + slots[0].index), slots)
+            yield Line(template.request(question, slots[0].index, len(slots)), slots)
 
     await courier.deliver(wanted)
 

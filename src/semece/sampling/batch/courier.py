@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from semece.errors import BudgetError, ModelError, TransientError
 from semece.models import UnknownBatchError
-from semece.sampling.batch.batch_stages import nothing
-from semece.sampling.batch.harvest import Harvester
+from semece.sampling.batch.harvest import Harvester, Search
 from semece.sampling.batch.ledger import Ledger, custom_id, new_id
-from semece.sampling.batch.search import Search
 from semece.sampling.budget import Budget
 from semece.sampling.live_calls import Patience
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
     from semece.models import BatchModel, BatchState, EncodedLine
     from semece.sampling.batch.harvest import Harvest
-    from semece.sampling.batch.ledger import Entry, Line
+    from semece.sampling.batch.ledger import BatchEntry, Line
     from semece.sampling.budget import Price
     from semece.store.run_store import Store
 
@@ -34,6 +32,12 @@ FORGOTTEN_AFTER = 30 * 86400.0
 """Seconds after which a batch that its provider does not know any more is given up."""
 
 T = TypeVar("T")
+
+
+async def nothing(under_way: Container[bytes]) -> tuple[Line, ...]:
+    """Want nothing: only what is under way is waited for."""
+    del under_way
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,7 @@ class Courier:
         self._price, self._ceiling = price, price or ceiling
         self._progress = progress
         self._anew = anew
-        self._open: list[Entry] = []
+        self._open: list[BatchEntry] = []
         self._earlier: set[str] = set()
         self._since: dict[str, float] = {}
         self._tries: Counter[bytes] = Counter()
@@ -161,7 +165,7 @@ class Courier:
         Raises
         ------
         ModelError, BudgetError
-            Asking on would be useless; what was delivered is stored, what is under way stands in the ledger.
+            RequestTemplate on would be useless; what was delivered is stored, what is under way stands in the ledger.
         """
         self._take_up()
         if self._open:
@@ -202,7 +206,7 @@ class Courier:
                 self._watch(entry)
                 self._earlier.add(entry.id)
 
-    def _watch(self, entry: Entry) -> None:
+    def _watch(self, entry: BatchEntry) -> None:
         self._open.append(entry)
         self._since[entry.id] = asyncio.get_running_loop().time()
 
@@ -299,7 +303,7 @@ class Courier:
         self._failures = self._failures + 1 if failed else 0
         return changed
 
-    async def _advance(self, entry: Entry) -> bool:
+    async def _advance(self, entry: BatchEntry) -> bool:
         """Take an entry one step further; tell whether it is closed."""
         if entry.provider_id is None:
             return await self._seek(entry)
@@ -313,7 +317,7 @@ class Courier:
             self._lose(entry, error, known=state is not None)
         return True
 
-    def _lose(self, entry: Entry, error: UnknownBatchError, *, known: bool) -> None:
+    def _lose(self, entry: BatchEntry, error: UnknownBatchError, *, known: bool) -> None:
         """Give up an entry whose results will not come: it is old, or who asks wants so; it counts as paid for."""
         lines, certain = f"{len(entry.slots):,} requests", error.gone or entry.age >= FORGOTTEN_AFTER
         if not (certain or known):
@@ -329,7 +333,7 @@ class Courier:
         gone = f"the results of batch {entry.provider_id} are gone" if known else f"batch {entry.provider_id} is gone"
         self._close(entry, "lost", entry.held, f"{gone}: {lines} are asked again")
 
-    async def _seek(self, entry: Entry) -> bool:
+    async def _seek(self, entry: BatchEntry) -> bool:
         """Look for a batch whose creation was interrupted; its lines are free again once it is sure not to exist."""
         found, waiting = await self._search.find(entry)
         if found is not None:
@@ -344,7 +348,7 @@ class Courier:
         self._close(entry, "absent", (0.0, 0), f"a batch of {len(entry.slots):,} requests was never created")
         return True
 
-    async def _gather(self, entry: Entry, state: BatchState) -> None:
+    async def _gather(self, entry: BatchEntry, state: BatchState) -> None:
         harvester = Harvester(self._store, entry, price=self._price, ceiling=self._ceiling, progress=self._progress)
         harvest = await harvester.gather(self.model, state)
         self._learn(harvest)
@@ -363,7 +367,7 @@ class Courier:
         self._refused = self._refused or harvest.refused
         self._tell()
 
-    def _crowd(self, entry: Entry) -> None:
+    def _crowd(self, entry: BatchEntry) -> None:
         """Submit half as much, one batch at a time, after a provider's queue was full."""
         for slots in entry.slots:
             self._tries[slots[0].key] -= 1
@@ -371,7 +375,7 @@ class Courier:
             self._given_up = True
         self._most = max(1, min(self._most, len(entry.slots)) // 2)
 
-    def _close(self, entry: Entry, status: str, spent: tuple[float, int], text: str) -> None:
+    def _close(self, entry: BatchEntry, status: str, spent: tuple[float, int], text: str) -> None:
         self._ledger.mark(entry, status)
         self._budget.settle(entry.held, *spent)
         self._open.remove(entry)

@@ -1,4 +1,4 @@
-"""From the results of a batch to rows of the run file."""
+"""Batches that are back: finding one whose creation was interrupted, and storing the results of one that has ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from semece.models import BatchModel, BatchState, Call, Usage
-    from semece.sampling.batch.ledger import Entry
+    from semece.sampling.batch.ledger import BatchEntry, Ledger
     from semece.sampling.budget import Price
     from semece.store.keys import Slot
     from semece.store.run_store import Store
@@ -62,7 +62,7 @@ class Harvest:
         self.cost += 0.0 if ceiling is None else ceiling.of(usage)
         self.tokens += usage.input_tokens + usage.output_tokens
 
-    def spent(self, entry: Entry) -> tuple[float, int]:
+    def spent(self, entry: BatchEntry) -> tuple[float, int]:
         """Say what the budget is charged: what is not known counts as it was set aside."""
         cost, tokens = (held / len(entry.slots) for held in entry.held)
         return self.cost + cost * self.silent, self.tokens + round(tokens * self.silent)
@@ -73,7 +73,7 @@ class Harvester:
 
     Parameters
     ----------
-    store, entry : Store, Entry
+    store, entry : Store, BatchEntry
         Where to, and what was asked.
     price, ceiling : Price or None
         Per token in batches, None if it is not known; and the most that it can be.
@@ -84,7 +84,7 @@ class Harvester:
     def __init__(
         self,
         store: Store,
-        entry: Entry,
+        entry: BatchEntry,
         *,
         price: Price | None,
         ceiling: Price | None = None,
@@ -171,3 +171,54 @@ def _unlisted(state: BatchState) -> TransientError:
         status=status,
         maybe_paid=status == "broken_body",
     )
+
+
+class Search:
+    """Looks for the batches of ledger entries whose creation was interrupted.
+
+    A provider that carries our id for a batch is asked for it. Otherwise a batch that was created since, that no entry
+    knows and that has as many lines is a candidate; once it has ended, the names of its lines tell.
+
+    Parameters
+    ----------
+    model, ledger : BatchModel, Ledger
+        Where, and for whom.
+    """
+
+    def __init__(self, model: BatchModel, ledger: Ledger) -> None:
+        self._model, self._ledger = model, ledger
+        self._strangers: set[str] = set()
+
+    async def find(self, entry: BatchEntry) -> tuple[str | None, bool]:
+        """Look once.
+
+        Returns
+        -------
+        tuple of str or None and bool
+            The provider's id if the batch is found, and whether a candidate is still under way.
+        """
+        known = self._ledger.known() | self._strangers
+        waiting = False
+        for state in await self._model.listed(entry.since):
+            if state.mark is not None or self._model.marks:
+                if state.mark == entry.id:
+                    return state.id, False
+                continue
+            if state.id in known or state.requests not in {None, len(entry.slots)}:
+                continue
+            if state.ending is None:
+                waiting = True
+            elif await self._owns(entry, state):
+                return state.id, False
+            else:
+                self._strangers.add(state.id)
+        return None, waiting
+
+    async def _owns(self, entry: BatchEntry, state: BatchState) -> bool:
+        """Whether the first line of a batch bears the entry's name."""
+        try:
+            async for result in self._model.results(state):
+                return entry.owns(result.custom_id)
+        except BatchFailedError:
+            pass
+        return False

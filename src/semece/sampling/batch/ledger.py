@@ -47,7 +47,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BatchEntry:
     """One batch in the ledger.
 
     Parameters
@@ -106,7 +106,7 @@ class Ledger:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def open(self, model: str | None = None) -> list[Entry]:
+    def open(self, model: str | None = None) -> list[BatchEntry]:
         """List the entries whose lines may still come back, oldest first; of one model if it is named."""
         rows = [row for row in self._store.batches() if row[1] in OPEN]
         entries = [self._entry(*row) for row in rows]
@@ -123,28 +123,28 @@ class Ledger:
 
     def enter(
         self, name: str, model: str, lines: Sequence[Line], *, since: float | None, held: tuple[float, int]
-    ) -> Entry:
+    ) -> BatchEntry:
         """Commit an entry, with an id from :func:`new_id`, for a batch that is about to be created."""
         slots = tuple(line.slots for line in lines)
-        entry = Entry(name, "submitting", None, model, since, held, slots, time.time())
+        entry = BatchEntry(name, "submitting", None, model, since, held, slots, time.time())
         self._write(entry)
         return entry
 
-    def mark(self, entry: Entry, status: str, provider_id: str | None = None) -> Entry:
+    def mark(self, entry: BatchEntry, status: str, provider_id: str | None = None) -> BatchEntry:
         """Commit another status, and the provider's id once it is known."""
         changed = replace(entry, status=status, provider_id=provider_id or entry.provider_id)
         self._store.put_batch(changed.id, status, changed.provider_id)
         return changed
 
-    def _write(self, entry: Entry) -> None:
+    def _write(self, entry: BatchEntry) -> None:
         body = {"model": entry.model, "since": entry.since, "held": entry.held, "lines": _packed(entry.slots)}
         self._store.put_batch(entry.id, entry.status, entry.provider_id, canonical(body), entry.time)
 
-    def _entry(self, name: str, status: str, provider_id: str | None, text: str, when: float) -> Entry:
+    def _entry(self, name: str, status: str, provider_id: str | None, text: str, when: float) -> BatchEntry:
         body = json.loads(text)
         slots = tuple(self._unpacked(body["lines"]))
         cost, tokens = body["held"]
-        return Entry(name, status, provider_id, body["model"], body["since"], (cost, tokens), slots, when)
+        return BatchEntry(name, status, provider_id, body["model"], body["since"], (cost, tokens), slots, when)
 
     def _unpacked(self, groups: Iterable[list[Any]]) -> Iterator[tuple[Slot, ...]]:
         for stage, question_id, judge, request, runs in groups:
