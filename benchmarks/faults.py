@@ -31,7 +31,7 @@ def run(spelling: str, where: str, folder: str) -> list[str]:
     from importlib import import_module
 
     from semece.sampling.job import execute
-    from semece.sampling.live_calls import Patience
+    from semece.sampling.patience import Patience
     from semece.sampling.settings import Settings
 
     module, _, name = where.partition(".")

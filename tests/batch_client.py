@@ -10,9 +10,8 @@ import signal
 from semece.datasets import Dataset
 from semece.records import Question
 from semece.sampling.batch import harvest
-from semece.sampling.batch.courier import BatchPatience
 from semece.sampling.job import execute
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import BatchPatience, Patience
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from semece.cli import main, show_events
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import Patience
 from semece.store.run_store import Store
 
 RUN = "run -m fake/?pmf=.5,.5&fault=429:.4 -d starter --limit 6 -n 20 --concurrency 8 -q -o {path}"

@@ -21,7 +21,8 @@ from semece.compare.labelled_files import Labelled, graded_from, narrowed, read_
 from semece.errors import BudgetError, ModelError, ParseError, SemeceError, StoreError
 from semece.judges.rules.rules_judge import RulesJudge
 from semece.records import Question
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import Patience
+from semece.sampling.settings import CallSettings
 from semece.store.run_store import Store
 from tests.servers.openai_server import OpenAIServer
 
@@ -57,8 +58,9 @@ def labelled(tmp_path):
     return read_labelled(write(tmp_path / "both.jsonl", [*graded_rows(), *grouped_rows()]))
 
 
-def judged(labelled, judge, **options):
-    return asyncio.run(evaluate_judge(labelled, judge, **{"patience": QUICK, **options}))
+def judged(labelled, judge, *, store=None, pairs=False, progress=None, **calls):
+    asked = CallSettings(**{"patience": QUICK, **calls})
+    return asyncio.run(evaluate_judge(labelled, judge, store=store, pairs=pairs, progress=progress, calls=asked))
 
 
 # -- reading

@@ -18,11 +18,10 @@ from semece.models.fakes.fake_model import FakeModel
 from semece.records import Question
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
-from semece.sampling.batch.courier import BatchPatience
 from semece.sampling.batch.ledger import Ledger
 from semece.sampling.job import execute
-from semece.sampling.live_calls import Patience
-from semece.sampling.settings import Settings
+from semece.sampling.patience import BatchPatience, Patience
+from semece.sampling.settings import CallSettings, Settings
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.uncertainty.bootstrap import NEAR_ZERO
 from semece.store.run_store import Store
@@ -297,7 +296,7 @@ def test_a_question_with_two_alarms_of_a_kind_counts_once():
 def test_a_model_is_asked_once_and_the_run_stays_what_it_is(run, served):
     with Run(run) as read:
         before = read.estimates()
-    assert asyncio.run(ask_judges(run, ["rules", JUDGE], patience=QUICK)) == 0
+    assert asyncio.run(ask_judges(run, ["rules", JUDGE], calls=CallSettings(patience=QUICK))) == 0
     paid = served.summary()["paid"]
     assert paid > 40
     with Run(run) as read:
@@ -306,7 +305,7 @@ def test_a_model_is_asked_once_and_the_run_stays_what_it_is(run, served):
     with Run(run, judge=JUDGE) as read:
         assert set(read.estimates()["status"]) == {"complete"}
     served.shutdown()
-    assert asyncio.run(ask_judges(run, ["rules", JUDGE], patience=QUICK)) == 0
+    assert asyncio.run(ask_judges(run, ["rules", JUDGE], calls=CallSettings(patience=QUICK))) == 0
     assert served.summary()["paid"] == paid
 
 
@@ -316,11 +315,11 @@ def test_rules_need_no_asking_and_no_lock(run):
 
 
 def test_another_order_shows_the_same_strings_in_another_order_and_shares_the_grades(run, served):
-    asyncio.run(ask_judges(run, [JUDGE], patience=QUICK))
+    asyncio.run(ask_judges(run, [JUDGE], calls=CallSettings(patience=QUICK)))
     first = stored(run)
     shown = [body["messages"][1]["content"] for body in served.bodies if '"answers"' in body["messages"][1]["content"]]
     served.bodies.clear()
-    asyncio.run(ask_judges(run, [f"{JUDGE}#order=1"], patience=QUICK))
+    asyncio.run(ask_judges(run, [f"{JUDGE}#order=1"], calls=CallSettings(patience=QUICK)))
     again = [body["messages"][1]["content"] for body in served.bodies]
     assert all('"answers"' in text for text in again), "nothing is graded again"
     assert stored(run) - first == {("partition", f"llm:{JUDGE};prompt=default;seed=0;order=1"): 40}
@@ -338,9 +337,9 @@ def test_another_order_shows_the_same_strings_in_another_order_and_shares_the_gr
 
 
 def test_another_prompt_asks_everything_again(run, served):
-    asyncio.run(ask_judges(run, [JUDGE], patience=QUICK))
+    asyncio.run(ask_judges(run, [JUDGE], calls=CallSettings(patience=QUICK)))
     first = served.summary()["paid"]
-    asyncio.run(ask_judges(run, [f"{JUDGE}#strict"], patience=QUICK))
+    asyncio.run(ask_judges(run, [f"{JUDGE}#strict"], calls=CallSettings(patience=QUICK)))
     assert served.summary()["paid"] == 2 * first
     assert {judge for _, judge in stored(run)} == {
         f"llm:{JUDGE};prompt={p};seed=0;order=0" for p in ("default", "strict")
@@ -350,7 +349,9 @@ def test_another_prompt_asks_everything_again(run, served):
 def test_a_refused_judge_is_not_asked_again(run):
     with OpenAIServer(faults={"content_filter": 1.0}) as server:
         for _ in range(2):
-            assert asyncio.run(ask_judges(run, [JUDGE], patience=QUICK, base_url=server.base_url)) == 0
+            assert (
+                asyncio.run(ask_judges(run, [JUDGE], calls=CallSettings(patience=QUICK, base_url=server.base_url))) == 0
+            )
         assert server.summary()["paid"] == 40
     with Store(run, write=True):
         assert asyncio.run(ask_judges(run, [JUDGE])) == 0, "nothing is left, so nothing is opened"
@@ -359,18 +360,18 @@ def test_a_refused_judge_is_not_asked_again(run):
 
 
 def test_what_is_missing_is_counted(run):
-    assert asyncio.run(ask_judges(run, ["fake/judge?invalid=1"], patience=QUICK)) == 40
+    assert asyncio.run(ask_judges(run, ["fake/judge?invalid=1"], calls=CallSettings(patience=QUICK))) == 40
 
 
 def test_samples_are_judged_by_models_too(tmp_path):
     path = samples(tmp_path, [row(i, [*SPLIT, "Answer: Paris\nConfidence: 80%"]) for i in range(4)])
-    assert asyncio.run(ask_judges(path, ["fake/judge"], patience=QUICK)) == 0
+    assert asyncio.run(ask_judges(path, ["fake/judge"], calls=CallSettings(patience=QUICK))) == 0
     assert changes(compared(path, "exact", "fake/judge"))["rand"]["change"] == 1
 
 
 def test_samples_of_unequal_number_are_judged_by_models_too(tmp_path):
     path = samples(tmp_path, [row(i, SPLIT[: 3 + i]) for i in range(4)])
-    assert asyncio.run(ask_judges(path, ["fake/judge"], patience=QUICK)) == 0
+    assert asyncio.run(ask_judges(path, ["fake/judge"], calls=CallSettings(patience=QUICK))) == 0
     with Run(path, judge="fake/judge") as read:
         assert [len(view.partition.labels) for view in read.question_views()] == [3, 4, 5, 6]
 
@@ -380,7 +381,7 @@ def test_questions_whose_responses_are_incomplete_are_not_judged_yet(run):
     connection.execute("DELETE FROM replies WHERE question_id IN ('q3', 'q7') AND position = 4")
     connection.commit()
     connection.close()
-    assert asyncio.run(ask_judges(run, ["fake/judge"], patience=QUICK)) == 0
+    assert asyncio.run(ask_judges(run, ["fake/judge"], calls=CallSettings(patience=QUICK))) == 0
     with Run(run, judge="fake/judge") as read:
         assert [v.question.id for v in read.question_views() if v.partition is None] == ["q3", "q7"]
 
@@ -391,10 +392,12 @@ def test_what_is_under_way_in_a_batch_is_collected_and_not_bought_again(run, mon
     references = {f"Question number {i}?": f"answer {i}" for i in range(40)}
     with OpenAIBatchServer(references=references, polls=10**6) as server:
         options = {"base_url": server.base_url, "patience": QUICK}
-        assert asyncio.run(ask_judges(run, [judge], batch=True, batch_patience=left, **options)) == 40
+        assert (
+            asyncio.run(ask_judges(run, [judge], calls=CallSettings(batch=True, batch_patience=left, **options))) == 40
+        )
         server.jobs.polls = 2
         quick = BatchPatience(first_look=0.01, longest_look=0.02)
-        assert asyncio.run(ask_judges(run, [judge], batch_patience=quick, **options)) == 0
+        assert asyncio.run(ask_judges(run, [judge], calls=CallSettings(batch_patience=quick, **options))) == 0
         assert (len(server.jobs.jobs), server.account.paid_twice) == (1, 0)
         assert server.account.requests["POST /v1/chat/completions"] == server.account.paid.total() - 40
     with Store(run) as store:
@@ -404,7 +407,9 @@ def test_what_is_under_way_in_a_batch_is_collected_and_not_bought_again(run, mon
 def test_faults_change_nothing(run):
     stubborn = Patience(attempts=30, first_wait=0.001, longest_wait=0.01)
     with OpenAIServer(faults={"429": 0.2, "500": 0.1, "cut": 0.1}) as server:
-        assert asyncio.run(ask_judges(run, [JUDGE], patience=stubborn, base_url=server.base_url)) == 0
+        assert (
+            asyncio.run(ask_judges(run, [JUDGE], calls=CallSettings(patience=stubborn, base_url=server.base_url))) == 0
+        )
     asyncio.run(ask_judges(run, ["fake/judge"]))
     with Run(run, judge=JUDGE) as one, Run(run, judge="fake/judge") as other:
         assert one.estimates().equals(other.estimates())
@@ -412,7 +417,7 @@ def test_faults_change_nothing(run):
 
 def test_batches_give_what_live_calls_give(run):
     quick = BatchPatience(first_look=0.01, longest_look=0.02, calls=QUICK)
-    assert asyncio.run(ask_judges(run, ["fake/judge"], batch=True, batch_patience=quick)) == 0
+    assert asyncio.run(ask_judges(run, ["fake/judge"], calls=CallSettings(batch=True, batch_patience=quick))) == 0
     asyncio.run(ask_judges(run, ["fake/judge#strict"]))
     found = changes(compared(run, "fake/judge", "fake/judge#strict"))
     assert found["rand"]["change"] == 1
@@ -545,7 +550,7 @@ def test_another_order_is_refused_while_classes_need_it_and_read_where_there_is_
 
 def test_calls_that_delivered_nothing_are_no_judgement(semece, tmp_path):
     path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
-    asyncio.run(ask_judges(path, ["fake/judge?fault=500:1"], patience=QUICK))
+    asyncio.run(ask_judges(path, ["fake/judge?fault=500:1"], calls=CallSettings(patience=QUICK)))
     code, _, err = semece("summary", path, "--judge", "fake/judge?fault=500:1")
     assert (code, "has not judged" in err) == (1, True)
 

@@ -19,7 +19,7 @@ from semece.prompts.replies import GRADE_SCHEMA
 from semece.records import Question
 from semece.runs.run import Run
 from semece.sampling.job import execute
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from tests.servers import anthropic_server, google_server
 from tests.servers.anthropic_server import AnthropicServer

@@ -9,7 +9,7 @@ import semece as se
 from semece.errors import ModelError, TransientError
 from semece.models import Message, Request
 from semece.runs.evaluation import NEVER, CallableModel
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import Patience
 
 ASKED = Request((Message("system", "Be brief."), Message("user", "Capital of France?")))
 QUESTIONS = [{"question": "What is the capital of France?", "references": ["Paris"]}]

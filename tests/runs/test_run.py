@@ -13,7 +13,7 @@ from semece.models.fakes.fake_model import FakeModel
 from semece.records import Question
 from semece.runs.run import Run
 from semece.sampling.job import execute
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
 

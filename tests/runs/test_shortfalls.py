@@ -13,7 +13,8 @@ from semece.judges import Missing, Undelivered
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.runs.shortfalls import Shortfall, shortfall_of
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import Patience
+from semece.sampling.settings import CallSettings
 from tests.servers.openai_server import OpenAIServer
 
 QUICK = Patience(attempts=2, first_wait=0.001, longest_wait=0.002)
@@ -180,12 +181,12 @@ def test_questions_that_drop_out_are_counted_with_the_judge_that_gave_no_classes
 
 def test_retry_failed_asks_a_judge_of_a_run_again(run, served):
     served("refusal")
-    assert asyncio.run(ask_judges(run, [JUDGE], patience=QUICK)) == 0
+    assert asyncio.run(ask_judges(run, [JUDGE], calls=CallSettings(patience=QUICK))) == 0
     sound = served()
-    assert asyncio.run(ask_judges(run, [JUDGE], patience=QUICK)) == 0
+    assert asyncio.run(ask_judges(run, [JUDGE], calls=CallSettings(patience=QUICK))) == 0
     assert sound.summary()["paid"] == 0
     assert judge_shortfall(run, JUDGE).without_text == {"refusal": 3}
-    assert asyncio.run(ask_judges(run, [JUDGE], patience=QUICK, retry_failed=True)) == 0
+    assert asyncio.run(ask_judges(run, [JUDGE], calls=CallSettings(patience=QUICK, retry_failed=True))) == 0
     assert sound.summary()["paid"] == 7, "two partitions and five verdicts"
     assert list(judge_shortfall(run, JUDGE).sentences()) == []
 
@@ -205,7 +206,7 @@ def test_every_question_that_is_left_out_has_one_reason(tmp_path):
     rows = [*SAMPLES, {**SAMPLES[0], "id": "d", "answers": ["Shakespeare", "Marlowe"], "labels": [0, 1]}]
     path = tmp_path / "b.db"
     score([write(tmp_path / "samples.jsonl", rows)], path, judge="rules")
-    asyncio.run(ask_judges(path, ["fake/judge?invalid=1"], patience=QUICK))
+    asyncio.run(ask_judges(path, ["fake/judge?invalid=1"], calls=CallSettings(patience=QUICK)))
     with Run(path, judge="fake/judge?invalid=1") as one, Run(path, judge="rules") as two:
         assert compare_judges(one, two).left_out == {"without classes by fake/judge?invalid=1": 3}
     with Run(path, judge="given") as one, Run(path, judge="rules") as two:

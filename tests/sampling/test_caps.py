@@ -16,7 +16,8 @@ from semece.sampling.connections import Connections
 from semece.sampling.deliveries import delivered_rows, failed_row
 from semece.sampling.invocation import Work
 from semece.sampling.job import execute
-from semece.sampling.live_calls import Caller, Pace, Patience, in_parallel
+from semece.sampling.live_calls import Caller, Pace, in_parallel
+from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from semece.store.keys import Keys, Slot
 from semece.store.run_store import Store, StoredReply

@@ -12,7 +12,7 @@ from semece.errors import BudgetError, ParseError, SemeceError, StoreError
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.sampling.budget import Budget, Price, estimated_tokens, known_price, prompt_tokens, read_prices
 from semece.sampling.job import execute
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import Patience
 from semece.sampling.price_plan import check_judges, plan, plan_text
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
@@ -204,7 +204,7 @@ def test_tokens_are_estimated_by_bytes_and_by_character_for_cjk(text, tokens):
 
 def test_a_budget_never_passes_its_cap_however_calls_overlap():
     rng, price = random.Random(1), Price(0.001, 0.002)
-    budget = Budget(max_cost=20.0, max_tokens=15_000)
+    budget = Budget(max_cost=20.0, max_total_tokens=15_000)
     request = Request((Message("user", "x" * 40),), Decoding(max_tokens=100), n=2)
     open_calls, cost, tokens = [], 0.0, 0
     for _ in range(2000):

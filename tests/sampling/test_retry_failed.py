@@ -17,7 +17,8 @@ from semece.runs.health import examine
 from semece.runs.run import Run
 from semece.sampling import connections
 from semece.sampling.job import execute
-from semece.sampling.settings import Settings, check_settings
+from semece.sampling.options import check_options
+from semece.sampling.settings import Settings
 from semece.store.run_store import Store
 
 RUN = Settings("fake/?pmf=.6,.4&correct=0", "starter", n=4, limit=3, judge="fake/judge")
@@ -145,7 +146,7 @@ def test_the_option_gives_room_to_judges_that_are_models_and_a_spelling_wins(jud
 
 def test_no_room_is_refused():
     with pytest.raises(SemeceError, match="judge-max-tokens must be at least 1; got 0"):
-        check_settings(replace(RUN, judge_max_tokens=0))
+        check_options(replace(RUN, judge_max_tokens=0))
 
 
 def test_the_command_line_gives_room_and_the_doctor_repeats_it(tmp_path, judge, monkeypatch, capsys):

@@ -848,10 +848,10 @@ def test_the_example_of_the_page_runs_and_prints_what_the_page_says(semece):
 
 def test_the_page_names_every_option():
     page = (ROOT / "docs" / "study.md").read_text()
-    from semece.study.study_file import OPTIONS
+    from semece.study.study_file import TABLES
 
-    for table, kinds in OPTIONS.items():
-        for name in kinds:
+    for table, rows in TABLES.items():
+        for name in rows:
             assert f"`{name}`" in page, f"[{table}] {name}"
 
 

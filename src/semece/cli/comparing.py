@@ -11,26 +11,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from semece.cli.judging import (
-    CALLS,
     AsJson,
-    Attempts,
-    BaseUrl,
-    Budget,
-    Concurrency,
-    EnvFile,
     Listed,
-    MostTokens,
     Quiet,
-    RetryFailed,
-    Timeout,
     aligned,
     as_dicts,
-    call_options,
     carry_out,
     clipped,
     end,
 )
 from semece.cli.run_readers import open_runs
+from semece.cli.typer_options import COMPARING, Told, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,23 +38,15 @@ Judges = Annotated[
 ]
 
 
-def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
+@with_options(COMPARING)
+def compare(
     runs: Several,
     judges: Judges = None,
     listed: Listed = 3,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    batch: Annotated[
-        bool, typer.Option("--batch", help="Ask in batches: about half the price, up to a day.", rich_help_panel=CALLS)
-    ] = False,
-    base_url: BaseUrl = None,
-    concurrency: Concurrency = 32,
-    timeout: Timeout = 600.0,
-    attempts: Attempts = 10,
-    env_file: EnvFile = None,
-    budget: Budget = None,
-    max_total_tokens: MostTokens = None,
-    retry_failed: RetryFailed = False,
+    *,
+    told: Told,
 ) -> None:
     """Compare runs on the same questions, or with --judges two judges on one run.
 
@@ -86,9 +69,7 @@ def compare(  # noqa: PLR0913, PLR0917 - one parameter per option
     if len(runs) > 1:
         raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
     check_two(judges)
-    options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
-    options |= {"batch": batch, "retry_failed": retry_failed}
-    carry_out(partial(ask_judges, runs[0], judges, **options), quiet=quiet)
+    carry_out(partial(ask_judges, runs[0], judges, calls=told.calls()), quiet=quiet)
     print_judges(runs[0], judges, listed=listed, as_json=as_json)
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 
 import typer
 
+from semece.cli.typer_options import CALLING, Told, with_options
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
@@ -22,37 +24,12 @@ if TYPE_CHECKING:
     from semece.runs.shortfalls import Shortfall
 
 T = TypeVar("T")
-CALLS, CAPS = "Calls", "Caps"
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
-BaseUrl = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--base-url", help="Where an OpenAI-compatible judge is.", rich_help_panel=CALLS),
-]
-Concurrency = Annotated[int, typer.Option("--concurrency", help="Calls at once.", rich_help_panel=CALLS)]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds per call.", rich_help_panel=CALLS)]
-Attempts = Annotated[
-    int, typer.Option("--attempts", help="Failures in a row before a call is left.", rich_help_panel=CALLS)
-]
-EnvFile = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option("--env-file", help="A file with keys.", rich_help_panel=CALLS),
-]
-Budget = Annotated[
-    Optional[float],  # noqa: UP045
-    typer.Option("--budget", help="Most USD in all.", rich_help_panel=CAPS),
-]
-MostTokens = Annotated[
-    Optional[int],  # noqa: UP045
-    typer.Option("--max-total-tokens", help="Most tokens in all.", rich_help_panel=CAPS),
-]
-RetryFailed = Annotated[
-    bool,
-    typer.Option("--retry-failed", help="Ask again where a reply came without a text.", rich_help_panel=CALLS),
-]
 Listed = Annotated[int, typer.Option("--list", help="List so many of each kind of what deserves a look.")]
 
 
+@with_options(CALLING)
 def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     file: Annotated[Path, typer.Argument(help="Labelled answers: JSONL, CSV or Parquet.")],
     judges: Annotated[
@@ -76,14 +53,8 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     listed: Listed = 0,
     as_json: AsJson = False,
     quiet: Quiet = False,
-    base_url: BaseUrl = None,
-    concurrency: Concurrency = 32,
-    timeout: Timeout = 600.0,
-    attempts: Attempts = 10,
-    env_file: EnvFile = None,
-    budget: Budget = None,
-    max_total_tokens: MostTokens = None,
-    retry_failed: RetryFailed = False,
+    *,
+    told: Told,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rows out and count them.")] = False,
 ) -> None:
     """Say how often a judge is wrong, on answers that people have graded or grouped.
@@ -96,13 +67,12 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     from semece.compare.judge_eval import evaluate_judge, groups_of
     from semece.compare.labelled_files import narrowed
 
-    options = call_options(base_url, concurrency, timeout, attempts, env_file, budget, max_total_tokens)
+    calls = told.calls()
     labelled = narrowed(read_file(file, skip_bad=skip_bad), limit=limit, max_words=max_words)
     groups_of(labelled, by)  # a field that is not there is said before anything is asked
     path = output or Path("runs") / f"{file.stem}--judge-eval.db"
-    again = {"retry_failed": retry_failed}
     found = [
-        carry_out(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, **options | again), quiet=quiet)
+        carry_out(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, calls=calls), quiet=quiet)
         for judge in dict.fromkeys(judges)
     ]
     print_evaluations(labelled, found, by=by, listed=listed, as_json=as_json)
@@ -124,30 +94,6 @@ def read_file(file: Path, *, skip_bad: bool) -> Labelled:
     if alone := sum(len(row.answers) == 1 for row in labelled.grouped):
         typer.echo(f"semece: rows with one answer, which has nothing to be grouped with: {alone:,}", err=True)
     return labelled
-
-
-def call_options(  # noqa: PLR0917 - one parameter per option
-    base_url: str | None,
-    concurrency: int,
-    timeout: float,
-    attempts: int,
-    env_file: Path | None,
-    budget: float | None,
-    max_total_tokens: int | None,
-) -> dict[str, Any]:
-    """Name what the command line says of calls as the settings do, and load the keys."""
-    from semece.cli.run_command import load_keys
-    from semece.sampling.live_calls import Patience
-
-    load_keys(env_file)
-    return {
-        "base_url": base_url,
-        "concurrency": concurrency,
-        "timeout": timeout,
-        "patience": Patience(attempts=attempts),
-        "max_cost": budget,
-        "max_total_tokens": max_total_tokens,
-    }
 
 
 def carry_out(work: Callable[..., Awaitable[T]], *, quiet: bool) -> T:

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import shlex
 import signal
 import sys
 import tomllib
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from semece.cli.typer_options import RUN, Handling, load_keys
 from semece.errors import BudgetError, ParseError, SemeceError
 from semece.sampling.budget import read_prices
-from semece.sampling.live_calls import Patience
 from semece.sampling.settings import Settings, default_path
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Mapping
 
+    from semece.cli.typer_options import Told
     from semece.datasets import Dataset
     from semece.sampling.budget import Price
     from semece.sampling.job import Outcome
@@ -31,26 +31,23 @@ T = TypeVar("T")
 STAGES = {"respond": "responses", "judge": "judged"}
 
 
-def run_command(given: dict[str, Any]) -> None:
+def run_command(told: Told) -> None:
     """Run from the command line's options."""
     from semece.datasets import open_dataset
     from semece.sampling.price_plan import check_judges, plan, plan_text
 
-    config, prices = read_config(given.pop("config"))
-    options = merge(given, config, chosen_options(given.pop("context")))
-    options["prices"] = prices
-    load_keys(options.pop("env_file"))
-    output, quiet, dry = options.pop("output"), options.pop("quiet"), options.pop("dry_run")
-    expected = options.pop("expected_tokens")
-    settings = settings_from(options)
-    path = output or default_path(settings)
-    if dry:
-        typer.echo(plan_text(plan(settings, path, expected_tokens=expected)))
+    told, prices = with_config(told)
+    handling = told.record(Handling)
+    load_keys(handling.env_file)
+    settings = settings_from(told, prices)
+    path = handling.output or default_path(settings)
+    if handling.dry_run:
+        typer.echo(plan_text(plan(settings, path, expected_tokens=handling.expected_tokens)))
         return
     check_judges(settings)
     typer.echo(str(path), err=True)
     dataset = open_dataset(settings.dataset)  # fetched before there is a loop, so that Ctrl-C stops it
-    outcome, code = carry_out(settings, path, dataset, quiet=quiet)
+    outcome, code = carry_out(settings, path, dataset, quiet=handling.quiet)
     report(path, outcome, code, settings)
 
 
@@ -121,22 +118,17 @@ def with_higher_cap(words: list[str], caps: Mapping[str, float | None] | None = 
     return raised
 
 
-def chosen_options(context: typer.Context) -> set[str]:
-    """Name the options that the command line gave, not their defaults."""
-    sources = {name: context.get_parameter_source(name) for name in context.params}
-    return {name for name, source in sources.items() if source is not None and source.name == "COMMANDLINE"}
-
-
-def read_config(path: Path | None) -> tuple[dict[str, Any], dict[str, Price]]:
-    """Read ``[run]`` and ``[prices]`` (USD per million tokens, ``input`` and ``output``) of a TOML file.
+def with_config(told: Told) -> tuple[Told, dict[str, Price]]:
+    """Read ``[run]`` and ``[prices]`` (USD per million tokens, ``input`` and ``output``) of the TOML file, if any.
 
     Raises
     ------
     ParseError
-        It is not TOML, or a table is unknown.
+        It is not TOML, a table or an option is unknown, or a value is of another kind than its option's.
     """
+    path = told.record(Handling).config
     if path is None:
-        return {}, {}
+        return told, {}
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -148,54 +140,29 @@ def read_config(path: Path | None) -> tuple[dict[str, Any], dict[str, Price]]:
     for name in ("run", "prices"):
         if not isinstance(tables.get(name, {}), dict):
             raise ParseError(f"{path}: {name} must be a table [{name}]; got {tables[name]!r}")
-    options = {name.replace("-", "_"): value for name, value in tables.get("run", {}).items()}
-    return options, read_prices(tables.get("prices", {}), str(path))
+    return told.over(run_options(tables.get("run", {}))), read_prices(tables.get("prices", {}), str(path))
 
 
-def merge(given: dict[str, Any], config: Mapping[str, Any], chosen: set[str]) -> dict[str, Any]:
-    """Let the file's values stand where the command line says nothing.
+def run_options(table: Mapping[str, object]) -> dict[str, object]:
+    """Read the table ``[run]``: the options of ``semece run`` by their names.
 
     Raises
     ------
     ParseError
-        A name in the file is no option.
+        A name is no option, or a value is of another kind than its option's.
     """
-    for name, value in config.items():
-        if name not in given:
+    rows, values = {row.name: row for row in RUN if row.name != "config"}, {}
+    for spelled, value in table.items():
+        name = spelled.replace("-", "_")
+        if name not in rows:
             raise ParseError(f"[run] has no option {name!r}; the options are those of 'semece run --help'")
-        check_type(name, value)
-        if name not in chosen:
-            given[name] = Path(value) if name in {"output", "ids", "prompt", "env_file"} else value
-    return given
+        if not rows[name].takes(value):
+            raise ParseError(f"[run] {name} must be {rows[name].wanted}; got {value!r}")
+        values[name] = Path(str(value)) if rows[name].kind is Path else value
+    return values
 
 
-WHOLE = {"n", "limit", "sample", "seed", "max_tokens", "min_responses", "concurrency", "attempts"}
-WHOLE |= {"max_total_tokens", "expected_tokens", "judge_max_tokens"}
-NUMBERS = {"temperature", "top_p", "timeout", "budget"}
-SWITCHES = {"quiet", "retry_failed", "dry_run", "batch"}
-
-
-def check_type(name: str, value: object) -> None:
-    """Refuse a value of another type than the option's.
-
-    Raises
-    ------
-    ParseError
-        Naming the option and the value.
-    """
-    kinds: tuple[type, ...] = (str,)
-    wanted = "text"
-    if name in WHOLE:
-        kinds, wanted = (int,), "a whole number"
-    elif name in NUMBERS:
-        kinds, wanted = (int, float), "a number"
-    elif name in SWITCHES:
-        kinds, wanted = (bool,), "true or false"
-    if type(value) not in kinds:
-        raise ParseError(f"[run] {name} must be {wanted}; got {value!r}")
-
-
-def settings_from(options: dict[str, Any]) -> Settings:
+def settings_from(told: Told, prices: Mapping[str, Price]) -> Settings:
     """Make settings of options.
 
     Raises
@@ -204,44 +171,9 @@ def settings_from(options: dict[str, Any]) -> Settings:
         Model or dataset is missing, or a file cannot be read.
     """
     for name, example in (("model", "local/smollm2"), ("dataset", "starter")):
-        if not options[name]:
+        if not told.values[name]:
             raise SemeceError(f"name a {name} with --{name}, for example --{name} {example}")
-    ids, prompt = options.pop("ids"), options.pop("prompt")
-    options["ids"] = None if ids is None else tuple(line.strip() for line in _read(ids).splitlines() if line.strip())
-    options["prompt"] = None if prompt is None else _read(prompt)
-    options["max_cost"] = options.pop("budget")
-    options["patience"] = Patience(attempts=options.pop("attempts"))
-    names = {field.name for field in fields(Settings)}
-    return Settings(**{name: value for name, value in options.items() if name in names})
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ParseError(f"{path} is not UTF-8 text") from None
-
-
-def load_keys(path: Path | None) -> None:
-    """Put the keys of a file into the environment; the environment wins.
-
-    Raises
-    ------
-    ParseError
-        The file is not there, or cannot be read.
-    """
-    if path is None:
-        return
-    from dotenv import load_dotenv
-
-    if not path.is_file():
-        raise ParseError(f"{path} does not exist; --env-file names a file with lines NAME=value")
-    try:
-        load_dotenv(stream=io.StringIO(_read(path)))
-    except ValueError as error:
-        raise ParseError(f"{path}: expected lines NAME=value; {error}") from None
+    return told.record(Settings, prices=prices)
 
 
 def carry_out(settings: Settings, path: Path, dataset: Dataset, *, quiet: bool) -> tuple[Outcome | None, int]:

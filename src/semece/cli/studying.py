@@ -6,12 +6,13 @@ import asyncio
 import json
 import shlex
 import sys
-from pathlib import Path  # noqa: TC003 - Typer reads the annotation
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from pathlib import Path  # noqa: TC003 - read as it runs
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semece.cli.judging import CAPS, AsJson, Budget, EnvFile, MostTokens, Quiet, aligned
+from semece.cli.judging import AsJson, Quiet, aligned
+from semece.cli.typer_options import STUDY, Handling, Told, with_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,21 +26,10 @@ if TYPE_CHECKING:
     from semece.study import Cell, CellPlan, Ended, Study
 
 
-def study(  # noqa: PLR0913, PLR0917 - one parameter per option
+@with_options(STUDY)
+def study(
     file: Annotated[Path, typer.Argument(help="A TOML file: models, datasets, judge, prices, analysis.")],
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what is missing and costs what.", rich_help_panel=CAPS)
-    ] = False,
-    budget: Budget = None,
-    max_total_tokens: MostTokens = None,
-    expected_tokens: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option("--expected-tokens", help="Per response, for --dry-run.", rich_help_panel=CAPS),
-    ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again where a reply held no usable answer.")
-    ] = False,
-    env_file: EnvFile = None,
+    told: Told,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -50,17 +40,14 @@ def study(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece study examples/paper.toml --dry-run[/bold]
     """
-    from semece.cli.run_command import load_keys
-    from semece.sampling.settings import Settings, check_settings
     from semece.study import plan_cells, prepare, read_study
 
-    load_keys(env_file)
-    caps: dict[str, Any] = {"max_cost": budget, "max_total_tokens": max_total_tokens}
-    check_settings(Settings("", "", **caps))
-    made = read_study(file).told(**caps, retry_failed=retry_failed)
+    handling, calls = told.record(Handling), told.calls()
+    made = read_study(file).told(calls)
     datasets = prepare(made)
-    if dry_run:
-        print_plans(made, plan_cells(made, datasets, expected_tokens=expected_tokens), as_json=as_json)
+    if handling.dry_run:
+        plans = plan_cells(made, datasets, expected_tokens=handling.expected_tokens)
+        print_plans(made, plans, as_json=as_json)
         return
     print_study(made, do_study(made, datasets, quiet=quiet), as_json=as_json)
 

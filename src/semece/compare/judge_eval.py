@@ -16,7 +16,8 @@ from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.live_calls import in_parallel
-from semece.sampling.settings import Settings, check_settings
+from semece.sampling.options import check_options
+from semece.sampling.settings import CallSettings, Settings
 from semece.store.keys import set_failed_aside
 from semece.store.run_store import Store
 
@@ -75,7 +76,7 @@ async def evaluate_judge(
     store: str | Path | Store | None = None,
     pairs: bool = False,
     progress: Progress | None = None,
-    **options: Any,  # noqa: ANN401 - the fields of Settings
+    calls: CallSettings | None = None,
 ) -> Evaluation:
     """Let a judge judge labelled answers.
 
@@ -93,9 +94,8 @@ async def evaluate_judge(
         Whether the graded answers of a question are grouped too.
     progress : callable, optional
         Called with ('judge', steps done); first with a negative number for all steps.
-    **options
-        How a model is asked: fields of :class:`semece.sampling.settings.Settings` such as ``concurrency`` or
-        ``max_cost``; ``retry_failed`` asks again where a reply came without a text.
+    calls : CallSettings, optional
+        How a model is asked; ``retry_failed`` asks again where a reply came without a text.
 
     Returns
     -------
@@ -114,12 +114,12 @@ async def evaluate_judge(
     >>> asyncio.run(evaluate_judge(Labelled((graded_from(row, "here"),), ()), "rules")).verdicts
     ('correct',)
     """
-    judges = open_judges(judge, judge, prompt=options.get("judge_prompt", "default"))
+    judges = open_judges(judge, judge)
     if row_of(judge).came_with_samples:
         raise SemeceError("the judge given says what a file says: measure rules, exact or a model")
     tasks = _Tasks(labelled, pairs=pairs)
     asked = judges[0].model
-    settings = _settings(judges[0], options)
+    settings = _settings(judges[0], calls or CallSettings())
     questions = list({question.id: question for question in tasks.questions.values()}.values())
     async with aclosing(Connections(settings, questions)) as connections:
         if asked and not isinstance(store, Store) and (store is None or not Path(store).exists()):  # noqa: ASYNC240 - at the start
@@ -231,12 +231,12 @@ class _Bench:
         return (yield from self.partition_judge.classes(self.questions[key], key.answers)).labels
 
 
-def _settings(judge: Judge, options: dict[str, Any]) -> Settings:
+def _settings(judge: Judge, calls: CallSettings) -> Settings:
     """Say how a judge is asked, if it is a model."""
-    named = {"model": SOURCE} if judge.model is None else {"model": judge.model, "judge": judge.name}
-    settings = Settings(**{"dataset": SOURCE, **named, **options})
+    named = Settings(SOURCE, SOURCE) if judge.model is None else Settings(judge.model, SOURCE, judge=judge.name)
+    settings = named.with_calls(calls)
     if judge.model is not None:
-        check_settings(settings)
+        check_options(settings)
     return settings
 
 

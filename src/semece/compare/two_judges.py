@@ -19,7 +19,8 @@ from semece.runs.run import Run
 from semece.runs.shortfalls import Shortfall, shortfall_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
-from semece.sampling.settings import check_settings
+from semece.sampling.options import check_options
+from semece.sampling.settings import CallSettings
 from semece.sampling.stages import usable_answers
 from semece.stats.diagnostics.agreement import JudgedRun, index_rows, judge_agreement, partition_agreement
 from semece.stats.diagnostics.changes import CHANGE
@@ -83,7 +84,7 @@ async def ask_judges(
     judges: Sequence[str],
     *,
     progress: Progress | None = None,
-    **options: Any,  # noqa: ANN401 - the fields of Settings
+    calls: CallSettings | None = None,
 ) -> int:
     """Let judges that are models judge a run where they have not yet; the run's own judge stays what it is.
 
@@ -95,9 +96,8 @@ async def ask_judges(
         Spellings; the others need no asking.
     progress : callable, optional
         Called with ('judge', steps done); first with a negative number for all steps.
-    **options
-        How they are asked: fields of :class:`semece.sampling.settings.Settings` such as ``concurrency`` or
-        ``max_cost``; ``retry_failed`` asks again where a reply came without a text.
+    calls : CallSettings, optional
+        How they are asked; ``retry_failed`` asks again where a reply came without a text.
 
     Returns
     -------
@@ -109,13 +109,13 @@ async def ask_judges(
     SemeceError
         A judge cannot be asked, or a cap was reached; what was delivered is stored.
     """
-    missing = 0
+    missing, asked = 0, calls or CallSettings()
     for judge in dict.fromkeys(judges):
         with _opened(path) as store:
-            left = _left(store, judge, anew=options.get("retry_failed", False))
+            left = _left(store, judge, anew=asked.retry_failed)
         if left:
             with _opened(path, write=True) as store:
-                missing += await _ask(store, judge, left, progress, options)
+                missing += await _ask(store, judge, left, progress, asked)
     return missing
 
 
@@ -209,12 +209,12 @@ def _faults(store: Store, run: Run, judge: str) -> Iterator[tuple[str, ParseErro
             yield from ((view.question.id, fault) for fault in judged.faults.values())
 
 
-async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, options: dict[str, Any]) -> int:
+async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | None, calls: CallSettings) -> int:
     """Let a model judge some questions; give what is still missing."""
     run = Run(store, judge=judge)
     judges = open_judges(judge, judge, prompt=run.settings().judge_prompt)
-    settings = replace(run.settings(), model=judges[0].model or run.model, judge=judge, **options)
-    check_settings(settings)
+    settings = replace(run.settings().with_calls(calls), model=judges[0].model or run.model, judge=judge)
+    check_options(settings)
     questions = list(store.questions(ids))
     async with aclosing(Connections(settings, questions)) as connections:
         work = Work(store, settings, questions, progress, run.reader(), connections=connections)

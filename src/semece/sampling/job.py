@@ -12,7 +12,7 @@ from semece.errors import SemeceError, StoreError
 from semece.judges import models_of, open_judges, row_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
-from semece.sampling.settings import Settings, check_settings
+from semece.sampling.options import check_options
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from semece.models import Model
     from semece.sampling.budget import Budget
+    from semece.sampling.settings import Settings
     from semece.sampling.stages import Progress
 
 
@@ -108,7 +109,7 @@ async def execute(
     SemeceError
         Something a person must change; what was delivered is stored.
     """
-    check_settings(settings)
+    check_options(settings)
     data = dataset or open_dataset(settings.dataset)
     judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
     chosen = settings.choose(data, path)

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import random
 import uuid
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from semece.errors import BudgetError, ModelError, TransientError
 from semece.models import Request
 from semece.sampling.budget import Budget, Price
 from semece.sampling.deliveries import delivered_rows, failed_row
+from semece.sampling.patience import Patience
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -24,30 +23,6 @@ if TYPE_CHECKING:
 
 UNREACHED = 4
 """After so many calls that found nobody, and none that did, a run stops."""
-
-
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long to insist.
-
-    Parameters
-    ----------
-    attempts : int
-        Most consecutive failures of one call before its slots are left for the next run.
-    first_wait, longest_wait : float
-        Seconds: the back-off starts at the first, doubles, and never passes the second. A provider's Retry-After is
-        honoured up to ten times the longest wait.
-    """
-
-    attempts: int = 10
-    first_wait: float = 0.5
-    longest_wait: float = 60.0
-
-    def wait(self, failures: int, retry_after: float | None) -> float:
-        """Seconds before the next attempt: exponential with full jitter, at least what the provider asked for."""
-        ceiling = min(self.longest_wait, self.first_wait * 2.0 ** (failures - 1))
-        jittered = ceiling * random.uniform(0.5, 1.0)
-        return max(jittered, min(retry_after or 0.0, 10 * self.longest_wait))
 
 
 class Pace:

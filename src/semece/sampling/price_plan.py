@@ -15,7 +15,7 @@ from semece.models import Message, check_model, service_of
 from semece.records import Partition
 from semece.sampling.budget import estimated_tokens, prompt_tokens
 from semece.sampling.job import check_identity
-from semece.sampling.settings import Settings, check_settings
+from semece.sampling.options import check_options
 from semece.sampling.stages import read_reply, read_responses, usable_answers
 from semece.store.judge_replies import read_stored
 from semece.store.keys import RequestTemplate, missing_slots
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from semece.datasets import Dataset
     from semece.judges import Judge, Query
     from semece.records import Question
+    from semece.sampling.settings import Settings
     from semece.store.run_store import StoredReply
 
 ANSWER_TOKENS = 60
@@ -115,7 +116,7 @@ def plan(
     SemeceError
         The settings cannot be meant, or the file holds a run that was asked in another way.
     """
-    check_settings(settings)
+    check_options(settings)
     settings.price_list.of(settings.model)
     check_judges(settings)
     data = dataset or open_dataset(settings.dataset)
@@ -181,7 +182,7 @@ def check_judges(settings: Settings) -> None:
     SemeceError
         No judge is named and the model does not run here, or something else of the settings cannot be meant.
     """
-    check_settings(settings)
+    check_options(settings)
     check_model(settings.model)
     try:
         settings.judges()

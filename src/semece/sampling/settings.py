@@ -1,8 +1,8 @@
-"""Everything a run is told, and what of it a run file may not change."""
+"""The option table: everything a run is told, one field a row, and the names of run files."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -13,9 +13,9 @@ from semece.errors import SemeceError
 from semece.judges import PROMPTS, with_room
 from semece.models import Decoding, check_model, service_of
 from semece.prompts import ResponsePrompt, response_prompt
-from semece.sampling.batch.courier import BatchPatience
 from semece.sampling.budget import PriceList
-from semece.sampling.live_calls import Patience
+from semece.sampling.options import Rule, at_least, lines_in, one_of, option, options_of, text_in
+from semece.sampling.patience import BatchPatience, Patience
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -25,17 +25,85 @@ if TYPE_CHECKING:
     from semece.records import Question
     from semece.sampling.budget import Price
 
+WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Calls", "Caps"
+"""Headings of the help."""
 
-SPELLED = (
-    *("n", "limit", "sample", "seed", "judge", "partition_judge", "grade_judge", "judge_prompt", "judge_max_tokens"),
-    *("grade_classes", "not_attempted", "min_responses"),
-    *("elicit", "temperature", "top_p", "max_tokens", "reasoning_effort"),
-)
-"""Fields that the command which continues a run must repeat."""
+
+def _attempts(times: int) -> Patience:
+    return Patience(attempts=times)
+
+
+def _attempts_of(patience: Patience) -> int:
+    return patience.attempts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSettings:
+    """How models are asked, whatever they are asked for.
+
+    Parameters
+    ----------
+    base_url, concurrency, timeout, patience
+        How the calls are made.
+    batch : bool
+        Ask through the provider's batch interface.
+    retry_failed : bool
+        Ask again for what was delivered without a usable answer.
+    max_cost, max_total_tokens : float or None, int or None
+        Hard caps, USD and tokens.
+    prices : mapping of str to Price
+        The user's own prices by model, before the known ones.
+    batch_patience : BatchPatience
+        How long to wait for batches.
+    """
+
+    base_url: str | None = option(None, help="Where an OpenAI-compatible service is.", panel=CALLS, study="models")
+    concurrency: int = option(32, help="Calls at once.", panel=CALLS, rule=at_least(1), study="models")
+    timeout: float = option(
+        600.0, help="Seconds per call.", panel=CALLS, rule=Rule("above 0", lambda s: s > 0), study="models"
+    )
+    patience: Patience = option(
+        Patience(),
+        help="Failures in a row before a call is left.",
+        panel=CALLS,
+        rule=at_least(1),
+        study="models",
+        name="attempts",
+        kind=int,
+        read=_attempts,
+        write=_attempts_of,
+    )
+    batch: bool = option(False, help="In batches: about half the price, up to a day.", panel=CALLS, study="models")
+    retry_failed: bool = option(False, help="Ask again where a reply held no usable answer.", panel=CALLS)
+    max_cost: float | None = option(
+        None, help="Most USD in all.", panel=CAPS, rule=Rule("above 0 (USD)", lambda usd: 0 < usd < inf), name="budget"
+    )
+    max_total_tokens: int | None = option(None, help="Most tokens in all.", panel=CAPS, rule=at_least(1))
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    batch_patience: BatchPatience = field(default_factory=BatchPatience)
+
+    @property
+    def price_list(self) -> PriceList:
+        """The prices, which a budget in USD needs."""
+        return PriceList(self.prices, required=self.max_cost is not None)
+
+    @property
+    def address(self) -> str | None:
+        """The base URL without user name, password and query, where a key may stand.
+
+        Examples
+        --------
+        >>> CallSettings(base_url="http://me:secret@127.0.0.1:8000/v1?key=secret").address
+        'http://127.0.0.1:8000/v1'
+        """
+        if self.base_url is None:
+            return None
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(CallSettings):
     """Everything a run is told.
 
     Parameters
@@ -48,6 +116,12 @@ class Settings:
         Which questions: the first so many, so many at random, exactly these; None means all.
     seed : int
         Of the responses (and of `sample`).
+    prompt : str or None
+        Text of the user's own prompt.
+    elicit : {'percent', 'none'}
+        Whether a confidence is asked for.
+    temperature, top_p, max_tokens, reasoning_effort
+        Decoding; max_tokens None means 1024, and 64 for the embedded model.
     judge, partition_judge, grade_judge : str or None
         Spellings; the first sets both stages. None: ``rules`` for models that run here.
     judge_prompt : str
@@ -60,62 +134,116 @@ class Settings:
         What a non-answer counts as.
     min_responses : int or None
         Least usable responses of a question that enters the metrics; None: half of n, at least 2.
-    prompt : str or None
-        Text of the user's own prompt.
-    elicit : {'percent', 'none'}
-        Whether a confidence is asked for.
-    temperature, top_p, max_tokens, reasoning_effort
-        Decoding; max_tokens None means 1024, and 64 for the embedded model.
-    base_url, timeout, concurrency, patience
-        How the calls are made.
-    max_cost, max_total_tokens : float or None, int or None
-        Hard caps, USD and tokens.
-    prices : mapping of str to Price
-        The user's own prices by model, before the known ones.
-    batch : bool
-        Ask through the provider's batch interface.
-    batch_patience : BatchPatience
-        How long to wait for batches.
-    retry_failed : bool
-        Ask again for what was delivered without a usable answer.
     """
 
-    model: str
-    dataset: str
-    n: int = 50
-    limit: int | None = None
-    sample: int | None = None
-    ids: tuple[str, ...] | None = None
-    seed: int = 0
-    judge: str | None = None
-    partition_judge: str | None = None
-    grade_judge: str | None = None
-    judge_prompt: str = "default"
-    judge_max_tokens: int | None = None
-    grade_classes: str = "all"
-    not_attempted: str = "incorrect"
-    min_responses: int | None = None
-    prompt: str | None = None
-    elicit: str = "percent"
-    temperature: float | None = 1.0
-    top_p: float | None = 1.0
-    max_tokens: int | None = None
-    reasoning_effort: str | None = None
-    base_url: str | None = None
-    timeout: float = 600.0
-    concurrency: int = 32
-    patience: Patience = field(default_factory=Patience)
-    max_cost: float | None = None
-    max_total_tokens: int | None = None
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    batch: bool = False
-    batch_patience: BatchPatience = field(default_factory=BatchPatience)
-    retry_failed: bool = False
+    model: str = option(
+        help="A model's spelling, such as local/smollm2; see 'semece models'.", short="-m", study="models"
+    )
+    dataset: str = option(
+        help="A name such as simpleqa, a file, or NAME=FILE; see 'semece datasets'.", short="-d", study="datasets"
+    )
+    n: int = option(50, help="Responses per question.", rule=at_least(1), study="study", repeated=True)
+    limit: int | None = option(
+        None, help="Only the first so many.", panel=WHICH, rule=at_least(1), study="datasets", repeated=True
+    )
+    sample: int | None = option(
+        None, help="So many at random.", panel=WHICH, rule=at_least(1), study="datasets", repeated=True
+    )
+    ids: tuple[str, ...] | None = option(
+        None, help="A file with one id a line.", panel=WHICH, study="datasets", kind=Path, read=lines_in
+    )
+    seed: int = option(0, help="Of responses and of --sample.", panel=WHICH, study="study", repeated=True)
+    prompt: str | None = option(
+        None, help="Your own prompt: a text with {question}.", panel=ASK, study="models", kind=Path, read=text_in
+    )
+    elicit: str = option(
+        "percent",
+        help="percent: ask for a confidence; none: do not.",
+        panel=ASK,
+        rule=one_of("percent", "none"),
+        study="models",
+        repeated=True,
+    )
+    temperature: float | None = option(
+        1.0,
+        help="Sampling temperature.",
+        panel=ASK,
+        short="-t",
+        rule=Rule("0 to 2", lambda heat: 0 <= heat <= 2),
+        study="models",
+        repeated=True,
+    )
+    top_p: float | None = option(
+        1.0,
+        help="Nucleus mass.",
+        panel=ASK,
+        rule=Rule("above 0 and at most 1", lambda mass: 0 < mass <= 1),
+        study="models",
+        repeated=True,
+    )
+    max_tokens: int | None = option(
+        None,
+        help="Per response; 1024, embedded models 64.",
+        panel=ASK,
+        rule=at_least(1),
+        study="models",
+        repeated=True,
+    )
+    reasoning_effort: str | None = option(
+        None, help="Passed to the provider.", panel=ASK, study="models", repeated=True
+    )
+    judge: str | None = option(
+        None, help="rules, exact, or a model's spelling.", panel=JUDGES, short="-j", study="judge", repeated=True
+    )
+    partition_judge: str | None = option(
+        None, help="Only for grouping.", panel=JUDGES, study="judge.partition", repeated=True
+    )
+    grade_judge: str | None = option(None, help="Only for grading.", panel=JUDGES, study="judge.grade", repeated=True)
+    judge_prompt: str = option(
+        "default",
+        help="default, strict or loose.",
+        panel=JUDGES,
+        rule=one_of(*PROMPTS),
+        study="judge.prompt",
+        repeated=True,
+    )
+    judge_max_tokens: int | None = option(
+        None,
+        help="Per reply of a judge; 2048.",
+        panel=JUDGES,
+        rule=at_least(1),
+        study="judge.max_tokens",
+        repeated=True,
+    )
+    grade_classes: str = option(
+        "all",
+        help="all, or mode: only the most frequent.",
+        panel=JUDGES,
+        rule=one_of("all", "mode"),
+        study="judge",
+        repeated=True,
+    )
+    not_attempted: str = option(
+        "incorrect",
+        help="incorrect, or exclude.",
+        panel=JUDGES,
+        rule=one_of("incorrect", "exclude"),
+        study="judge",
+        repeated=True,
+    )
+    min_responses: int | None = option(
+        None,
+        help="Least usable responses; half of n.",
+        panel=JUDGES,
+        rule=at_least(2),
+        study="judge",
+        repeated=True,
+    )
 
-    @property
-    def price_list(self) -> PriceList:
-        """The prices, which a budget in USD needs."""
-        return PriceList(self.prices, required=self.max_cost is not None)
+    def with_calls(self, calls: CallSettings) -> Settings:
+        """Ask as other settings say."""
+        asked: dict[str, Any] = {each.name: getattr(calls, each.name) for each in fields(CallSettings)}
+        return replace(self, **asked)
 
     @property
     def embedded(self) -> bool:
@@ -135,20 +263,6 @@ class Settings:
         style = "completion" if self.embedded else "chat"
         return response_prompt(self.elicit, style=style, text=self.prompt)  # type: ignore[arg-type]
 
-    @property
-    def address(self) -> str | None:
-        """The base URL without user name, password and query, where a key may stand.
-
-        Examples
-        --------
-        >>> Settings("vllm/m", "starter", base_url="http://me:secret@127.0.0.1:8000/v1?key=secret").address
-        'http://127.0.0.1:8000/v1'
-        """
-        if self.base_url is None:
-            return None
-        parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
     def judges(self) -> tuple[str, str]:
         """Spell the judges of the two stages, with the room that those which are models have.
 
@@ -162,6 +276,25 @@ class Settings:
             fallback = default_judge(self.model)
         grouping, grading = self.partition_judge or str(fallback), self.grade_judge or str(fallback)
         return with_room(grouping, self.judge_max_tokens), with_room(grading, self.judge_max_tokens)
+
+    def words(self) -> list[str]:
+        """Spell the options that are not the defaults, as the command line takes them.
+
+        Prompt and ids come from files that only their owner knows; the base URL may hold a key and is left out.
+
+        Examples
+        --------
+        >>> Settings("fake/?pmf=1", "starter", limit=2, temperature=0.5).words()
+        ['--limit', '2', '--temperature', '0.5']
+        """
+        words = []
+        for row in sorted(options_of(Settings), key=lambda row: row.panel == ASK):  # how to ask is spelled last
+            value = getattr(self, row.field)
+            if row.repeated and value != row.default:
+                words += [row.flags[0], str(value)]
+        words += ["--prompt", "THE_SAME_PROMPT_FILE"] if self.prompt is not None else []
+        words += ["--ids", "THE_SAME_IDS_FILE"] if self.ids is not None else []
+        return words
 
     def choose(self, dataset: Dataset, path: str | Path | Store | None = None) -> list[tuple[int, Question]]:
         """Select the questions, with their positions.
@@ -187,25 +320,6 @@ class Settings:
                 return self._begun(store)
         view, told = path.meta("view"), path.meta("options", [])
         return list(view["ids"]) if view and _selecting(told) == _selecting(self.words()) else []
-
-    def words(self) -> list[str]:
-        """Spell the options that are not the defaults, as the command line takes them.
-
-        Prompt and ids come from files that only their owner knows; the base URL may hold a key and is left out.
-
-        Examples
-        --------
-        >>> Settings("fake/?pmf=1", "starter", limit=2, temperature=0.5).words()
-        ['--limit', '2', '--temperature', '0.5']
-        """
-        words = []
-        for name in SPELLED:
-            value, default = getattr(self, name), getattr(Settings("", ""), name)
-            if value != default:
-                words += ["-n" if name == "n" else f"--{name.replace('_', '-')}", str(value)]
-        words += ["--prompt", "THE_SAME_PROMPT_FILE"] if self.prompt is not None else []
-        words += ["--ids", "THE_SAME_IDS_FILE"] if self.ids is not None else []
-        return words
 
     def identity(self, dataset: Dataset) -> dict[str, Any]:
         """List what a run file may not change under its answers."""
@@ -240,58 +354,6 @@ def default_judge(model: str) -> str:
 def _selecting(words: Sequence[str]) -> list[tuple[str, str]]:
     """Keep the options that select questions."""
     return [pair for pair in pairwise(words) if pair[0] in {"--limit", "--sample", "--seed", "--ids"}]
-
-
-def check_settings(settings: Settings) -> None:
-    """Refuse settings that cannot be meant.
-
-    Raises
-    ------
-    SemeceError
-        Naming the option, its rule and its value.
-    """
-    rules = (
-        ("n", settings.n >= 1, "at least 1", settings.n),
-        ("concurrency", settings.concurrency >= 1, "at least 1", settings.concurrency),
-        ("limit", settings.limit is None or settings.limit >= 1, "at least 1", settings.limit),
-        ("sample", settings.sample is None or settings.sample >= 1, "at least 1", settings.sample),
-        ("attempts", settings.patience.attempts >= 1, "at least 1", settings.patience.attempts),
-        ("temperature", settings.temperature is None or 0 <= settings.temperature <= 2, "0 to 2", settings.temperature),
-        ("top-p", settings.top_p is None or 0 < settings.top_p <= 1, "above 0 and at most 1", settings.top_p),
-        ("max-tokens", settings.max_tokens is None or settings.max_tokens >= 1, "at least 1", settings.max_tokens),
-        ("timeout", settings.timeout > 0, "above 0", settings.timeout),
-        (
-            "judge-max-tokens",
-            settings.judge_max_tokens is None or settings.judge_max_tokens >= 1,
-            "at least 1",
-            settings.judge_max_tokens,
-        ),
-        ("judge-prompt", settings.judge_prompt in PROMPTS, ", ".join(PROMPTS), settings.judge_prompt),
-        ("budget", settings.max_cost is None or 0 < settings.max_cost < inf, "above 0 (USD)", settings.max_cost),
-        (
-            "max-total-tokens",
-            settings.max_total_tokens is None or settings.max_total_tokens >= 1,
-            "at least 1",
-            settings.max_total_tokens,
-        ),
-        ("elicit", settings.elicit in {"percent", "none"}, "percent or none", settings.elicit),
-        ("grade-classes", settings.grade_classes in {"all", "mode"}, "all or mode", settings.grade_classes),
-        (
-            "not-attempted",
-            settings.not_attempted in {"incorrect", "exclude"},
-            "incorrect or exclude",
-            settings.not_attempted,
-        ),
-        (
-            "min-responses",
-            settings.min_responses is None or settings.min_responses >= 2,
-            "at least 2",
-            settings.min_responses,
-        ),
-    )
-    for name, holds, rule, value in rules:
-        if not holds:
-            raise SemeceError(f"{name} must be {rule}; got {value}")
 
 
 def default_path(settings: Settings) -> Path:

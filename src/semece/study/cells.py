@@ -17,8 +17,8 @@ from semece.runs.exports import write
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, spent_at_most
 from semece.sampling.job import check_identity, execute
+from semece.sampling.options import check_options
 from semece.sampling.price_plan import plan
-from semece.sampling.settings import check_settings
 from semece.store.run_store import Store
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _opened(spelling: str) -> Dataset | str:
 
 def _check_settings(settings: Settings) -> None:
     """Refuse settings that cannot be meant, models and judges that nobody knows, and a budget without a price."""
-    check_settings(settings)
+    check_options(settings)
     settings.price_list.check(settings.model)
     try:
         spelled = settings.judges()

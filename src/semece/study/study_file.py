@@ -11,40 +11,32 @@ from urllib.parse import urlsplit
 
 from semece.errors import ParseError
 from semece.sampling.budget import read_prices
-from semece.sampling.live_calls import Patience
+from semece.sampling.options import Option, options_of
 from semece.sampling.settings import Settings, dataset_name, file_name, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from semece.sampling.settings import CallSettings
     from semece.stats.calibration.bins import Closed
 
-TEXT, WHOLE, NUMBER, SWITCH = "text", "a whole number", "a number", "true or false"
-KINDS: dict[str, tuple[type, ...]] = {TEXT: (str,), WHOLE: (int,), NUMBER: (int, float), SWITCH: (bool,)}
-
-OPTIONS: dict[str, dict[str, str]] = {
-    "study": {"name": TEXT, "n": WHOLE, "seed": WHOLE, "output": TEXT},
-    "models": dict.fromkeys(("model", "name", "reasoning_effort", "elicit", "prompt", "base_url"), TEXT)
-    | dict.fromkeys(("temperature", "top_p", "timeout"), NUMBER)
-    | dict.fromkeys(("max_tokens", "concurrency", "attempts"), WHOLE)
-    | {"batch": SWITCH},
-    "datasets": {"dataset": TEXT, "limit": WHOLE, "sample": WHOLE, "ids": TEXT},
-    "judge": dict.fromkeys(("judge", "partition", "grade", "prompt", "grade_classes", "not_attempted"), TEXT)
-    | dict.fromkeys(("max_tokens", "min_responses"), WHOLE),
-    "analysis": {"bins": WHOLE, "closed": TEXT},
-}
-"""What each table takes."""
-
+NAME, OUTPUT, CLOSED = (Option(name=name, help="", kind=str) for name in ("name", "output", "closed"))
+BINS = Option(name="bins", help="", kind=int)
 LISTS = {"models": ("model", "local/smollm2"), "datasets": ("dataset", "starter")}
 """Tables that may be repeated, the option that each must have, and an example of it."""
 
-AS_SETTING = {
-    "partition": "partition_judge",
-    "grade": "grade_judge",
-    "prompt": "judge_prompt",
-    "max_tokens": "judge_max_tokens",
-}
-"""Options of the judge that a run calls otherwise."""
+
+def _tables() -> dict[str, dict[str, Option]]:
+    """Say what each table takes: what is the study's own, and the rows of the option table that name it."""
+    tables = {"study": {"name": NAME, "output": OUTPUT}, "models": {"name": NAME}, "datasets": {}, "judge": {}}
+    for row in options_of(Settings):
+        if row.study is not None:
+            table, _, name = row.study.partition(".")
+            tables[table][name or row.name] = row
+    return tables | {"analysis": {"bins": BINS, "closed": CLOSED}}
+
+
+TABLES = _tables()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +102,10 @@ class Study:
         """Where a copy of the file is kept, beside the runs."""
         return self.output / f"{safe_name(self.name)}--{self.sha256[:12]}.toml"
 
-    def told(self, **options: Any) -> Self:  # noqa: ANN401 - the fields of Settings
-        """Give the same study with other settings in every cell."""
-        cells = tuple(replace(cell, settings=replace(cell.settings, **options)) for cell in self.cells)
+    def told(self, calls: CallSettings) -> Self:
+        """Give the same study with the caps of the command line in every cell, and failed replies asked again if so."""
+        caps = {name: getattr(calls, name) for name in ("max_cost", "max_total_tokens", "retry_failed")}
+        cells = tuple(replace(cell, settings=replace(cell.settings, **caps)) for cell in self.cells)
         return replace(self, cells=cells)
 
 
@@ -149,15 +142,14 @@ def read_study(path: str | Path) -> Study:
     """
     source, where = Path(path), str(path)
     text, tables = _read_toml(source)
-    if unknown := sorted(set(tables) - {*OPTIONS, "prices"}):
-        names = ", ".join(f"[[{name}]]" if name in LISTS else f"[{name}]" for name in (*OPTIONS, "prices"))
+    if unknown := sorted(set(tables) - {*TABLES, "prices"}):
+        names = ", ".join(f"[[{name}]]" if name in LISTS else f"[{name}]" for name in (*TABLES, "prices"))
         raise ParseError(f"{where}: expected the tables {names}; got {unknown[0]}")
     head, judge, analysis = (_table(where, tables, name) for name in ("study", "judge", "analysis"))
     models, datasets = (_rows(where, tables, name) for name in LISTS)
     if "name" not in head:
         raise ParseError(f'{where}: [study] must have a name, for example name = "{source.stem}"')
-    shared: dict[str, Any] = {name: value for name, value in head.items() if name in {"n", "seed"}}
-    shared |= {AS_SETTING.get(name, name): value for name, value in judge.items()}
+    shared = _settings(f"{where}: [study]", head, "study") | _settings(f"{where}: [judge]", judge, "judge")
     shared["prices"] = read_prices(_mapping(where, tables, "prices"), where)
     output = Path(head.get("output", Path("runs") / safe_name(head["name"]))).expanduser()
     cells = tuple(_cells(where, output, shared, models, datasets))
@@ -184,7 +176,7 @@ def _mapping(where: str, tables: Mapping[str, Any], name: str) -> dict[str, Any]
 
 
 def _table(where: str, tables: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return _checked(f"{where}: [{name}]", _mapping(where, tables, name), OPTIONS[name])
+    return _checked(f"{where}: [{name}]", _mapping(where, tables, name), TABLES[name])
 
 
 def _rows(where: str, tables: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -198,22 +190,34 @@ def _rows(where: str, tables: Mapping[str, Any], name: str) -> list[dict[str, An
     rows = []
     for place, row in enumerate(found, 1):
         here = f"{where}: [[{name}]] {place}"
-        rows.append(_checked(here, row, OPTIONS[name]))
+        rows.append(_checked(here, row, TABLES[name]))
         if option not in rows[-1]:
             raise ParseError(f'{here} must name a {option}, for example {option} = "{example}"')
     return rows
 
 
-def _checked(here: str, table: Mapping[str, Any], kinds: Mapping[str, str]) -> dict[str, Any]:
+def _checked(here: str, table: Mapping[str, Any], rows: Mapping[str, Option]) -> dict[str, Any]:
     """Refuse options that are not there, and values of another kind."""
     options = {name.replace("-", "_"): value for name, value in table.items()}
     for name, value in options.items():
-        if name not in kinds:
-            raise ParseError(f"{here} has no option {name!r}; its options are {', '.join(kinds)}")
-        if type(value) not in KINDS[kinds[name]] or value == "":
-            wanted = "text, not empty" if kinds[name] == TEXT else kinds[name]
+        if name not in rows:
+            raise ParseError(f"{here} has no option {name!r}; its options are {', '.join(rows)}")
+        if not rows[name].takes(value) or value == "":
+            wanted = "text, not empty" if rows[name].wanted == "text" else rows[name].wanted
             raise ParseError(f"{here}: {name} must be {wanted}; got {_short(value)}")
     return options
+
+
+def _settings(here: str, table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """Turn the options of a table into fields of the settings."""
+    rows, fields = TABLES[name], {}
+    for option, typed in table.items():
+        if rows[option].field:
+            try:
+                fields[rows[option].field] = rows[option].value(typed)
+            except ParseError as error:
+                raise ParseError(f"{here}: {option} {error}") from None
+    return fields
 
 
 def _short(value: object) -> str:
@@ -233,7 +237,7 @@ def _cells(
         "models": 'give it another: name = "..."',
         "datasets": 'give a file another name: dataset = "NAME=FILE"',
     }
-    model_names = [row.pop("name", row["model"]) for row in models]
+    model_names = [row.get("name", row["model"]) for row in models]
     dataset_names = [dataset_name(row["dataset"]) for row in datasets]
     for table, names in (("models", model_names), ("datasets", dataset_names)):
         for place, name in enumerate(names):
@@ -241,46 +245,26 @@ def _cells(
                 raise ParseError(
                     f"{where}: [[{table}]] {place + 1} is named {name!r} like [[{table}]] {first + 1}; {hints[table]}"
                 )
-    asked = [_asked(f"{where}: [[models]] {place}", row) for place, row in enumerate(models, 1)]
-    taken = [_taken(f"{where}: [[datasets]] {place}", row) for place, row in enumerate(datasets, 1)]
+    for place, row in enumerate(models, 1):
+        _check_address(f"{where}: [[models]] {place}", row)
+    asked, taken = (
+        [_settings(f"{where}: [[{name}]] {place}", row, name) for place, row in enumerate(rows, 1)]
+        for name, rows in (("models", models), ("datasets", datasets))
+    )
     for dataset, which in zip(dataset_names, taken, strict=True):
         for model, how in zip(model_names, asked, strict=True):
             path = output / file_name(dataset, model)
             yield Cell(dataset, model, Settings(**shared, **which, **how), path)
 
 
-def _asked(here: str, row: dict[str, Any]) -> dict[str, Any]:
-    """Turn the options of a model into settings."""
-    settings = dict(row)
-    if "base_url" in settings:
-        parts = urlsplit(settings["base_url"])
-        if parts.username or parts.password or parts.query:
-            raise ParseError(
-                f"{here}: base_url must hold no key, because the file is copied beside the runs; keys come from the "
-                "environment or --env-file"
-            )
-    if "prompt" in settings:
-        settings["prompt"] = _text_of(here, "prompt", settings["prompt"])
-    if "attempts" in settings:
-        settings["patience"] = Patience(attempts=settings.pop("attempts"))
-    return settings
-
-
-def _taken(here: str, row: dict[str, Any]) -> dict[str, Any]:
-    """Turn the options of a dataset into settings."""
-    if "ids" not in row:
-        return row
-    lines = _text_of(here, "ids", row["ids"]).splitlines()
-    return {**row, "ids": tuple(line.strip() for line in lines if line.strip())}
-
-
-def _text_of(here: str, option: str, path: str) -> str:
-    try:
-        return Path(path).expanduser().read_text(encoding="utf-8")
-    except OSError as error:
-        raise ParseError(f"{here}: {option} {path} cannot be read: {error.strerror or error}") from None
-    except UnicodeDecodeError:
-        raise ParseError(f"{here}: {option} {path} is not UTF-8 text") from None
+def _check_address(here: str, row: Mapping[str, Any]) -> None:
+    """Refuse a base URL with a key in it."""
+    parts = urlsplit(row.get("base_url", ""))
+    if parts.username or parts.password or parts.query:
+        raise ParseError(
+            f"{here}: base_url must hold no key, because the file is copied beside the runs; keys come from the "
+            "environment or --env-file"
+        )
 
 
 def _check_paths(where: str, cells: Sequence[Cell]) -> None:

@@ -12,7 +12,7 @@ from semece.models import UnknownBatchError
 from semece.sampling.batch.harvest import Harvester, Search
 from semece.sampling.batch.ledger import Ledger, custom_id, new_id
 from semece.sampling.budget import Budget
-from semece.sampling.live_calls import Patience
+from semece.sampling.patience import BatchPatience
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable
@@ -38,32 +38,6 @@ async def nothing(under_way: Container[bytes]) -> tuple[Line, ...]:
     """Want nothing: only what is under way is waited for."""
     del under_way
     return ()
-
-
-@dataclass(frozen=True, slots=True)
-class BatchPatience:
-    """How long to wait for batches.
-
-    Parameters
-    ----------
-    first_look, longest_look : float
-        Seconds between two looks: the first, growing by half while nothing happens, up to the second.
-    grace : float
-        Seconds for which a batch whose creation was interrupted is looked for before its lines are submitted again.
-    rounds : int
-        How often a line is submitted in one invocation.
-    failures : int
-        Most looks in a row that may fail before the batches are left for the next invocation.
-    calls : Patience
-        How to insist on the calls that create a batch.
-    """
-
-    first_look: float = 5.0
-    longest_look: float = 60.0
-    grace: float = 300.0
-    rounds: int = 3
-    failures: int = 10
-    calls: Patience = field(default_factory=Patience)
 
 
 @dataclass(slots=True)
