@@ -1,13 +1,15 @@
-"""JSON in one way only, and its hash: what keys, identities and versions are made of."""
+"""What is written down: JSON in one way only, its hash, and files that are there whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 
 def encodable(text: str) -> str:
@@ -62,3 +64,32 @@ def _is_json(value: object) -> bool:
     except (TypeError, ValueError, RecursionError):
         return False
     return True
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Write a file whole or not at all: give a place beside it; what is there at the end takes its place.
+
+    Parameters
+    ----------
+    path : Path
+        The file. What it holds stays as it is until then, and if anything is raised.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder) / "a.txt") as part:
+    ...         _ = part.write_text("whole")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    part = path.with_name(f".part-{path.name}")  # its ending says how it is read
+    try:
+        part.unlink(missing_ok=True)
+        yield part
+        part.replace(path)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)

@@ -512,10 +512,10 @@ def test_judges_are_compared_on_one_run(semece, run):
     assert "--judges compares two judges on one run; got 2 runs" in err
 
 
-READERS = (("summary",), ("show", "q00"), ("report",), ("export",))
+FORMATS = (("summary",), ("show", "q00"), ("report",), ("export",))
 
 
-@pytest.mark.parametrize("words", READERS)
+@pytest.mark.parametrize("words", FORMATS)
 def test_a_judge_that_has_not_judged_a_run_is_refused_with_those_that_have_and_what_to_type(semece, tmp_path, words):
     path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
     asyncio.run(ask_judges(path, ["fake/judge#strict"]))

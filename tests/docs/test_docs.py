@@ -15,10 +15,16 @@ def test_the_command_line_page_is_current():
     assert (ROOT / "docs" / "cli.md").read_text() == text, "run python docs/make_cli.py"
 
 
-def test_the_page_of_providers_is_current():
+def test_the_pages_of_services_formats_and_datasets_are_current():
+    made = runpy.run_path(str(ROOT / "docs" / "make_tables.py"))
+    for name, write in made["PAGES"].items():
+        page = (ROOT / "docs" / name).read_text()
+        assert write(page) == page, "run python docs/make_tables.py"
+
+
+def test_every_service_has_a_section_with_its_key_and_a_command():
+    made = runpy.run_path(str(ROOT / "docs" / "make_tables.py"))
     page = (ROOT / "docs" / "providers.md").read_text()
-    made = runpy.run_path(str(ROOT / "docs" / "make_providers.py"))
-    assert made["text"](page) == page, "run python docs/make_providers.py"
     for title, (words, service) in made["documented"]().items():
         section = page.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
         assert f"--model {words[0]}/{service.example}" in section, title

@@ -250,7 +250,7 @@ def test_a_full_disk_loses_nothing_that_was_stored(tmp_path):
 
 def test_a_kill_while_the_file_is_made_leaves_nothing_that_blocks(tmp_path):
     path = tmp_path / "run.db"
-    (tmp_path / "run.db.new").write_bytes(b"half a file")
+    (tmp_path / ".part-run.db").write_bytes(b"half a file")
     Store(path, write=True).close()
     shutil.copy(path, tmp_path / "copy.db")
     Store(tmp_path / "copy.db").close()

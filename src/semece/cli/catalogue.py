@@ -13,8 +13,7 @@ def datasets(as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")
 
     Example: [bold]semece datasets[/bold]
     """
-    from semece.datasets import catalogue
-    from semece.datasets.download import cache_folder
+    from semece.datasets import cache_folder, catalogue
 
     rows = catalogue()
     if as_json:

@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.canonical_json import digest, encodable
-from semece.datasets.files import REFERENCE_NAMES, question_from, read_rows, shown
+from semece.datasets import REFERENCE_NAMES, question_from, read_rows, shown
 from semece.errors import ParseError, SemeceError
-from semece.formats.samples import sample_from
-from semece.formats.sources import printable
+from semece.formats import printable, sample_from
 from semece.judges.given import read_given
 
 if TYPE_CHECKING:

@@ -6,21 +6,46 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import digest
 from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
-from semece.datasets.download import cached_file, fetch
-from semece.datasets.files import read_questions
+from semece.datasets.download import cache_folder, cached_file, fetch
+from semece.datasets.files import (
+    REFERENCE_NAMES,
+    TEXT_NAMES,
+    question_from,
+    read_questions,
+    read_rows,
+    shown,
+    storable,
+    with_unique_ids,
+)
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from semece.records import Question
+
+__all__ = [
+    "BENCHMARKS",
+    "BUNDLED",
+    "REFERENCE_NAMES",
+    "TEXT_NAMES",
+    "Dataset",
+    "cache_folder",
+    "catalogue",
+    "open_dataset",
+    "question_from",
+    "read_rows",
+    "shown",
+    "storable",
+    "with_unique_ids",
+]
 
 BUNDLED = {"starter": "easy factual questions of our own with aliases"}
 
@@ -146,24 +171,3 @@ def catalogue() -> list[dict[str, Any]]:
         row = {"name": name, "questions": one.count, "licence": one.licence, "about": one.about, "url": one.url}
         rows.append({**row, "file": str(path) if path.is_file() else None, "sha256": one.sha256})
     return rows
-
-
-def with_unique_ids(questions: Sequence[Question], where: str) -> tuple[Question, ...]:
-    """Give a number to questions without an id; refuse an id that comes twice.
-
-    Raises
-    ------
-    ParseError
-        Two questions share an id.
-    """
-    seen: dict[str, int] = {}
-    numbered = []
-    for place, question in enumerate(questions):
-        named = question if question.id else replace(question, id=str(place))
-        if named.id in seen:
-            raise ParseError(
-                f"{where}: ids must be unique; {named.id!r} is the id of rows {seen[named.id] + 1} and {place + 1}"
-            )
-        seen[named.id] = place
-        numbered.append(named)
-    return tuple(numbered)

@@ -17,7 +17,7 @@ from semece.datasets.files import read_questions
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from semece.records import Question
@@ -122,72 +122,52 @@ def _some(row: Mapping[str, Any], *names: str) -> Row:
     return {name: row[name] for name in names if name in row}
 
 
+def columns(question: str, references: str, *, id: str | None = None, keep: Sequence[str] = ()) -> Callable[[Row], Row]:  # noqa: A002
+    """Read rows in which every column holds what ours holds, under its own name.
+
+    Parameters
+    ----------
+    question, references, id : str
+        Their names; where there is no `id` the position is the id.
+    keep : sequence of str
+        What is kept as metadata, where it is there.
+
+    Examples
+    --------
+    >>> columns("problem", "answer", id="key", keep=("level",))({"problem": "2 + 2?", "answer": "4", "key": "a"})
+    {'id': 'a', 'question': '2 + 2?', 'references': '4'}
+    """
+
+    def convert(row: Row) -> Row:
+        named = {"id": row[id]} if id in row else {}
+        return {**named, "question": row[question], "references": row[references], **_some(row, *keep)}
+
+    return convert
+
+
 def _simpleqa(row: Row) -> Row:
     """Read a row whose metadata is a Python dict literal."""
-    details = ast.literal_eval(row["metadata"])
-    return {
-        "question": row["problem"],
-        "references": row["answer"],
-        **_some(details, "topic", "answer_type"),
-    }
-
-
-def _simpleqa_verified(row: Row) -> Row:
-    return {
-        "id": row["original_index"],
-        "question": row["problem"],
-        "references": row["answer"],
-        **_some(row, "topic", "answer_type", "multi_step", "requires_reasoning"),
-    }
+    read = columns("problem", "answer", keep=("topic", "answer_type"))
+    return read({**ast.literal_eval(row["metadata"]), "problem": row["problem"], "answer": row["answer"]})
 
 
 def _popqa(row: Row) -> Row:
     """Read a row whose possible answers are a JSON list; 'id' tells apart the questions that share a text."""
-    return {
-        "id": row["id"],
-        "question": row["question"],
-        "references": json.loads(row["possible_answers"]),
-        **_some(row, "subj", "prop", "obj"),
-        **{name: int(row[name]) for name in ("s_pop", "o_pop") if name in row},
-    }
-
-
-def _nq_open(row: Row) -> Row:
-    return {**_some(row, "id"), "question": row["question"], "references": row["answer"]}
+    numbers: Row = {name: int(row[name]) for name in ("s_pop", "o_pop") if name in row}
+    answers = json.loads(row["possible_answers"])
+    read = columns("question", "possible_answers", id="id", keep=("subj", "prop", "obj", *numbers))
+    return read({**row, **numbers, "possible_answers": answers})
 
 
 def _triviaqa(row: Row) -> Row:
-    answer = row["answer"]
-    return {
-        "id": row["question_id"],
-        "question": row["question"],
-        "references": [answer["value"], *answer["aliases"]],
-    }
-
-
-def _math_500(row: Row) -> Row:
-    return {
-        "id": row["unique_id"],
-        "question": row["problem"],
-        "references": row["answer"],
-        **_some(row, "subject", "level"),
-    }
-
-
-def _aime(row: Row) -> Row:
-    return {"id": row["id"], "question": row["problem"], "references": str(row["answer"])}
+    answers = [row["answer"]["value"], *row["answer"]["aliases"]]
+    return columns("question", "answer", id="question_id")({**row, "answer": answers})
 
 
 def _hle(row: Row) -> Row | None:
     """Leave out questions with an image."""
-    if row["image"]:
-        return None
-    return {
-        "id": row["id"],
-        "question": row["question"],
-        "references": row["answer"],
-        **_some(row, "answer_type", "category", "raw_subject"),
-    }
+    read = columns("question", "answer", id="id", keep=("answer_type", "category", "raw_subject"))
+    return None if row["image"] else read(row)
 
 
 def _medxpertqa(row: Row) -> Row:
@@ -196,12 +176,8 @@ def _medxpertqa(row: Row) -> Row:
     if any(option not in text for option in options.values()):
         listed = " ".join(f"({letter}) {option}" for letter, option in options.items())
         text = f"{text}\nAnswer Choices: {listed}"
-    return {
-        "id": row["id"],
-        "question": text,
-        "references": [row["label"], options[row["label"]]],
-        **_some(row, "medical_task", "body_system", "question_type"),
-    }
+    read = columns("question", "label", id="id", keep=("medical_task", "body_system", "question_type"))
+    return read({**row, "question": text, "label": [row["label"], options[row["label"]]]})
 
 
 BENCHMARKS = {
@@ -220,7 +196,12 @@ BENCHMARKS = {
         "SimpleQA, checked and thinned out by Google",
         f"{HUB}/google/simpleqa-verified/resolve/0dc97e0d28d8233463e005cdc4475cc2a13ba2dc/simpleqa_verified.csv",
         ("original_index", "problem", "answer"),
-        _simpleqa_verified,
+        columns(
+            "problem",
+            "answer",
+            id="original_index",
+            keep=("topic", "answer_type", "multi_step", "requires_reasoning"),
+        ),
         "b5db21155444763543fe31b67e7cf28ce2bb225742a5b889421c5f182e2f92f5",
     ),
     "popqa": Benchmark(
@@ -239,7 +220,7 @@ BENCHMARKS = {
         "https://raw.githubusercontent.com/google-research-datasets/natural-questions/"
         "fb26a3073b1fe636c97302890a27b491d6530130/nq_open/NQ-open.dev.jsonl",
         ("question", "answer"),
-        _nq_open,
+        columns("question", "answer", id="id"),
         "f15567f38099f3615f5b8a685c0aef449c11ad90d3da3735e8d1b98115b40616",
     ),
     "triviaqa": Benchmark(
@@ -257,7 +238,7 @@ BENCHMARKS = {
         "competition mathematics; references are LaTeX",
         f"{HUB}/HuggingFaceH4/MATH-500/resolve/6e4ed1a2a79af7d8630a6b768ec859cb5af4d3be/test.jsonl",
         ("unique_id", "problem", "answer"),
-        _math_500,
+        columns("problem", "answer", id="unique_id", keep=("subject", "level")),
         "35dc41080a3680858b27fa7e0533d2d547825316fc5dafe5d316f4ccc5a06132",
     ),
     "aime": Benchmark(
@@ -266,7 +247,7 @@ BENCHMARKS = {
         "AIME I and II of 2025; references are whole numbers",
         f"{HUB}/math-ai/aime25/resolve/563bb8404243c5f09de6ec262f2db674fe5bce9b/test.jsonl",
         ("id", "problem", "answer"),
-        _aime,
+        columns("problem", "answer", id="id"),
         "b4e273c02d3e7fe1b74b59eae768fc8230bfb0f79539890cb56f4361caac0331",
     ),
     "hle": Benchmark(

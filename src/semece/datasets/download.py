@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from semece.canonical_json import replacing
 from semece.datasets.benchmarks import BENCHMARKS, Benchmark, read_benchmark
 from semece.errors import ParseError, SemeceError
 
@@ -125,8 +126,7 @@ def _download(name: str, path: Path) -> None:
     address = f"{mirror.rstrip('/')}/{name}{benchmark.suffix}" if mirror else benchmark.url
     why = "the copy in the cache is damaged" if path.is_file() else "once"
     logging.getLogger("semece").warning("fetching %s (%s) from %s to %s", name, why, _public(address), path.parent)
-    part = path.with_name(f"part-{path.name}")
-    try:
+    with replacing(path) as part:
         found = _save(name, address, part)
         expected = _expected(path, benchmark)
         if expected is None:
@@ -138,9 +138,6 @@ def _download(name: str, path: Path) -> None:
                 f"{_public(address)} is not the file it should be: its sha256 begins with {found[:12]}, not "
                 f"{expected[:12]}{again}; a copy that you trust: --dataset {name}=PATH"
             )
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _check_content(name: str, address: str, part: Path) -> None:

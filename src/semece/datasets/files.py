@@ -11,6 +11,7 @@ import csv
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import encodable, plain
@@ -18,7 +19,7 @@ from semece.errors import ParseError
 from semece.records import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 TEXT_NAMES = ("question", "problem", "prompt")
@@ -50,8 +51,6 @@ def read_questions(
     ParseError
         Naming file, line, what was expected and what came.
     """
-    from semece.datasets import with_unique_ids
-
     questions = []
     for line, row in read_rows(path):
         where = f"{path}, line {line}"
@@ -185,6 +184,27 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
     identity = row.get("id")
     rest = {k: v for k, v in row.items() if k not in {name, source, "id"}}
     return storable(Question("" if identity is None else str(identity).strip(), text, references, rest))
+
+
+def with_unique_ids(questions: Sequence[Question], where: str) -> tuple[Question, ...]:
+    """Give a number to questions without an id; refuse an id that comes twice.
+
+    Raises
+    ------
+    ParseError
+        Two questions share an id.
+    """
+    seen: dict[str, int] = {}
+    numbered = []
+    for place, question in enumerate(questions):
+        named = question if question.id else replace(question, id=str(place))
+        if named.id in seen:
+            raise ParseError(
+                f"{where}: ids must be unique; {named.id!r} is the id of rows {seen[named.id] + 1} and {place + 1}"
+            )
+        seen[named.id] = place
+        numbered.append(named)
+    return tuple(numbered)
 
 
 def storable(question: Question) -> Question:

@@ -10,29 +10,35 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.errors import ParseError
-from semece.formats import (
-    anthropic_batch,
-    inspect_logs,
-    lm_eval,
-    openai_batch,
-    promptfoo,
-    samples,
-    sem_ece,
-    simple_evals,
-    uqlm,
-)
-from semece.formats.sources import Findings, Source, Wanted
+from semece.formats import batch_outputs, inspect_logs, lm_eval, promptfoo, samples, sem_ece, simple_evals, uqlm
+from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
+from semece.formats.samples import sample_from
+from semece.formats.sources import Findings, SampleFile, Wanted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from semece.formats.drawn import Sample
     from semece.formats.sources import Opening
 
 
-class Reader(NamedTuple):
-    """How one tool's files are read.
+__all__ = [
+    "FORMATS",
+    "PARTIAL",
+    "Collected",
+    "FileQuestion",
+    "FileResponse",
+    "FileStatus",
+    "Findings",
+    "Wanted",
+    "collect",
+    "printable",
+    "sample_from",
+]
+
+
+class Format(NamedTuple):
+    """How one tool's files are read: a row of the table.
 
     Parameters
     ----------
@@ -46,19 +52,21 @@ class Reader(NamedTuple):
 
     what: str
     detect: Callable[[Opening], bool]
-    read: Callable[[Sequence[Source], Wanted], Iterable[Sample]]
+    read: Callable[[Sequence[SampleFile], Wanted], Iterable[FileQuestion]]
 
 
-READERS = {
-    "inspect": Reader("logs of Inspect, .eval or .json", inspect_logs.detect, inspect_logs.read),
-    "lm-eval": Reader("samples_*.jsonl of lm-evaluation-harness", lm_eval.detect, lm_eval.read),
-    "promptfoo": Reader("results of promptfoo, .json or .jsonl", promptfoo.detect, promptfoo.read),
-    "uqlm": Reader("a result of uqlm as JSON", uqlm.detect, uqlm.read),
-    "openai-batch": Reader("output files of OpenAI's batches", openai_batch.detect, openai_batch.read),
-    "anthropic-batch": Reader("results of Anthropic's message batches", anthropic_batch.detect, anthropic_batch.read),
-    "simple-evals": Reader("*_allresults.json of simple-evals", simple_evals.detect, simple_evals.read),
-    "sem-ece": Reader("*_clustered.jsonl and *_graded.jsonl of the paper", sem_ece.detect, sem_ece.read),
-    "samples": Reader("our own rows with question and answers", samples.detect, samples.read),
+FORMATS = {
+    "inspect": Format("logs of Inspect, .eval or .json", inspect_logs.detect, inspect_logs.read),
+    "lm-eval": Format("samples_*.jsonl of lm-evaluation-harness", lm_eval.detect, lm_eval.read),
+    "promptfoo": Format("results of promptfoo, .json or .jsonl", promptfoo.detect, promptfoo.read),
+    "uqlm": Format("a result of uqlm as JSON", uqlm.detect, uqlm.read),
+    "openai-batch": Format("output files of OpenAI's batches", batch_outputs.detect_openai, batch_outputs.read_openai),
+    "anthropic-batch": Format(
+        "results of Anthropic's message batches", batch_outputs.detect_anthropic, batch_outputs.read_anthropic
+    ),
+    "simple-evals": Format("*_allresults.json of simple-evals", simple_evals.detect, simple_evals.read),
+    "sem-ece": Format("*_clustered.jsonl and *_graded.jsonl of the paper", sem_ece.detect, sem_ece.read),
+    "samples": Format("our own rows with question and answers", samples.detect, samples.read),
 }
 """By name; the first that knows a file reads it."""
 
@@ -68,15 +76,15 @@ class Collected(NamedTuple):
 
     Parameters
     ----------
-    samples : list of Sample
+    samples : list of FileQuestion
         One per question.
     findings : Findings
         What was left out, and what deserves to be said.
     format : str
-        Which reader read them.
+        Which of :data:`FORMATS` they are of.
     """
 
-    samples: list[Sample]
+    samples: list[FileQuestion]
     findings: Findings
     format: str
 
@@ -91,7 +99,7 @@ def collect(
     paths : sequence of Path
         Files of one format.
     form : str or None
-        One of :data:`READERS`. None: by what is in the files.
+        One of :data:`FORMATS`. None: by what is in the files.
     skip_bad : bool
         Leave bad rows out and count them. A file that is cut or damaged as a whole is refused all the same.
     wanted : Wanted, optional
@@ -109,12 +117,12 @@ def collect(
     """
     wanted = wanted or Wanted()
     findings = Findings(skip_bad)
-    sources = [Source(path, findings) for path in paths]
+    sources = [SampleFile(path, findings) for path in paths]
     _check_paths(paths)
     name = form or _format_of(sources)
-    if name not in READERS:
-        raise ParseError(f"format must be one of {', '.join(READERS)}; got {name!r}")
-    found = list(READERS[name].read(sources, wanted))
+    if name not in FORMATS:
+        raise ParseError(f"format must be one of {', '.join(FORMATS)}; got {name!r}")
+    found = list(FORMATS[name].read(sources, wanted))
     _check_models(findings, wanted)
     if not found:
         bad = [f"all of {len(findings.skipped):,} rows are bad, the first: {one}" for one in findings.skipped[:1]]
@@ -131,12 +139,12 @@ def _check_paths(paths: Sequence[Path]) -> None:
         seen.add(path.resolve())
 
 
-def _format_of(sources: Sequence[Source]) -> str:
+def _format_of(sources: Sequence[SampleFile]) -> str:
     """Name the one format of all files."""
     names: dict[str, Path] = {}
     for source in sources:
         opening = source.opening
-        name = next((name for name, reader in READERS.items() if reader.detect(opening)), None)
+        name = next((name for name, reader in FORMATS.items() if reader.detect(opening)), None)
         if name is None:
             raise _unknown(source)
         names.setdefault(name, source.path)
@@ -146,14 +154,14 @@ def _format_of(sources: Sequence[Source]) -> str:
     return next(iter(names))
 
 
-def _unknown(source: Source) -> ParseError:
+def _unknown(source: SampleFile) -> ParseError:
     """Say of a file that is none of ours what was expected and what came."""
     opening = source.opening
     if opening.kind == "empty":
         return ParseError(f"{source.path}: no samples; the file is empty")
     if opening.kind == "json" and not opening.names:
         source.check_first()
-    known = "; ".join(f"{name}: {reader.what}" for name, reader in READERS.items())
+    known = "; ".join(f"{name}: {reader.what}" for name, reader in FORMATS.items())
     return ParseError(f"{source.where('line 1')}: expected one of the formats ({known}); got {opening.described()}")
 
 

@@ -1,7 +1,16 @@
-"""What the outputs of batch interfaces have in common: a line a request, under the custom id that somebody chose.
+"""The outputs of batch interfaces: a line a request, under the custom id that somebody chose.
 
 A custom id is the id of a question, or that id, a separator and the number of the request (``q7-3``, ``q7__chunk3``).
 The lines say nothing of what was asked: texts and references come from a file of questions.
+
+OpenAI's output and error files, and those of services that have batches the same way: OpenAPI description 2.3.0
+(BatchRequestOutput: ``custom_id``, ``response.status_code``, ``response.body``, ``error``) and openai 3.57 for the
+bodies: chat completions, completions, and the text of a Responses object. Each choice is a response. A line with an
+error or another status than 200 delivered nothing.
+
+Anthropic's message batches: anthropic 2.14 (MessageBatchIndividualResponse): ``custom_id`` and ``result``, whose
+``type`` is ``succeeded`` (with a ``message``), ``errored``, ``canceled`` or ``expired``. Thinking and tools in a
+message are no answer.
 """
 
 from __future__ import annotations
@@ -10,28 +19,69 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ParseError
-from semece.formats.drawn import Gathering, Sample, natural
-from semece.formats.sources import text_in
+from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended, natural
+from semece.formats.sources import list_in, text_in, value_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from semece.formats.drawn import Drawn
-    from semece.formats.sources import Source, Wanted
+    from semece.formats.file_responses import FileStatus
+    from semece.formats.json_stream import Json
+    from semece.formats.sources import Opening, SampleFile, Wanted
     from semece.records import Question
 
-    ReadLine = Callable[[Source, dict[str, Any], str, Wanted], tuple[Drawn, ...] | None]
+    ReadLine = Callable[[SampleFile, dict[str, Any], str, Wanted], tuple[FileResponse, ...] | None]
 
 _NUMBER = re.compile(r"[-_.:#/ ]+[A-Za-z]*[0-9]+")
 """What follows a question's id in the custom id of one of several requests."""
+STOPS: dict[str, FileStatus] = {"length": "truncated", "content_filter": "content_filter"}
+INCOMPLETE: dict[str, FileStatus] = {"max_output_tokens": "truncated", "content_filter": "content_filter"}
+FAILURES = ("errored", "canceled", "expired")
+MESSAGE_STOPS: dict[str, FileStatus] = {
+    "max_tokens": "truncated",
+    "model_context_window_exceeded": "truncated",
+    "refusal": "refusal",
+}
 
 
-def gathered(sources: Sequence[Source], wanted: Wanted, read_line: ReadLine) -> list[Sample]:
+def detect_openai(opening: Opening) -> bool:
+    """Whether a file begins with a line of an OpenAI batch's output."""
+    return opening.has("custom_id", "response")
+
+
+def detect_anthropic(opening: Opening) -> bool:
+    """Whether a file begins with a line of an Anthropic batch's results."""
+    return opening.has("custom_id", "result", "result.type")
+
+
+def read_openai(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
+    """Read outputs of OpenAI batches of one model.
+
+    Raises
+    ------
+    ParseError
+        Naming file, line, what was expected and what came.
+    """
+    return gathered(sources, wanted, _openai_line)
+
+
+def read_anthropic(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
+    """Read results of Anthropic batches of one model.
+
+    Raises
+    ------
+    ParseError
+        Naming file, line, what was expected and what came.
+    """
+    return gathered(sources, wanted, _anthropic_line)
+
+
+def gathered(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine) -> list[FileQuestion]:
     """Read the lines of batches and put those of each question together, by their custom ids.
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : sequence of SampleFile
         Outputs of the same batch, or of several.
     wanted : Wanted
         The questions, and which model.
@@ -40,7 +90,7 @@ def gathered(sources: Sequence[Source], wanted: Wanted, read_line: ReadLine) -> 
 
     Returns
     -------
-    list of Sample
+    list of FileQuestion
         In the order of the questions.
 
     Raises
@@ -63,11 +113,13 @@ def gathered(sources: Sequence[Source], wanted: Wanted, read_line: ReadLine) -> 
     return sorted(gathering.samples(), key=lambda sample: order[sample.question.id])
 
 
-def _sample(source: Source, row: dict[str, Any], place: str, wanted: Wanted, read_line: ReadLine) -> Sample | None:
+def _sample(
+    source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted, read_line: ReadLine
+) -> FileQuestion | None:
     where = source.where(place)
     question = asked(text_in(row, where, "custom_id"), wanted.questions, where)
     drawn = read_line(source, row, place, wanted)
-    return None if drawn is None else Sample(question, drawn, file=str(source.path), place=place, whole=True)
+    return None if drawn is None else FileQuestion(question, drawn, file=str(source.path), place=place, whole=True)
 
 
 def asked(custom_id: str, questions: Mapping[str, Question], where: str) -> Question:
@@ -92,3 +144,76 @@ def asked(custom_id: str, questions: Mapping[str, Question], where: str) -> Ques
     raise ParseError(
         f"{where}: expected in custom_id the id of one of the questions, or that with a number such as -3; got {came}"
     )
+
+
+def _openai_line(
+    source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted
+) -> tuple[FileResponse, ...] | None:
+    where = source.where(place)
+    response = value_in(row, where, "response")
+    status = response.get("status_code") if isinstance(response, dict) else None
+    if status != 200:
+        error = row.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        source.findings.failed[str(code or (f"status {status}" if status else "error"))] += 1
+        return ()
+    body = value_in(response, where, "body")
+    model = text_in(body, where, "model")
+    if wanted.leaves_out(source.findings.add_model(model, where)):
+        return None
+    if isinstance(body, dict) and body.get("object") == "response":
+        return (_response(body, place, where),)
+    return tuple(_choices(body, place, where))
+
+
+def _choices(body: Json, place: str, where: str) -> Iterator[FileResponse]:
+    choices = list_in(body, where, "choices")
+    if not choices:
+        raise ParseError(f"{where}: expected at least one choice; got none")
+    for i, choice in enumerate(choices):
+        status = ended(STOPS, value_in(choice, where, "finish_reason"))
+        if "message" not in choice:
+            yield FileResponse(text_in(choice, where, "text"), place, status=status)
+            continue
+        message = value_in(body, where, "choices", i, "message")
+        if isinstance(message, dict) and message.get("refusal"):
+            yield FileResponse(text_in(message, where, "refusal"), place, status="refusal")
+        elif isinstance(message, dict) and message.get("content") is None:
+            yield FileResponse("", place, status=status)
+        else:
+            yield FileResponse(text_in(message, where, "content"), place, status=status)
+
+
+def _response(body: dict[str, Any], place: str, where: str) -> FileResponse:
+    """Read an object of the Responses interface: the text of its messages."""
+    status: FileStatus = "ok"
+    if body.get("status") == "incomplete":
+        details = body.get("incomplete_details")
+        status = ended(INCOMPLETE, details.get("reason") if isinstance(details, dict) else None)
+        status = "truncated" if status == "ok" else status
+    texts = []
+    for item in list_in(body, where, "output"):
+        for part in list_in(item, where, "content") if value_in(item, where, "type") == "message" else ():
+            if value_in(part, where, "type") == "refusal":
+                return FileResponse(text_in(part, where, "refusal"), place, status="refusal")
+            texts.append(text_in(part, where, "text"))
+    return FileResponse("".join(texts), place, status=status)
+
+
+def _anthropic_line(
+    source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted
+) -> tuple[FileResponse, ...] | None:
+    where = source.where(place)
+    kind = text_in(row, where, "result", "type")
+    if kind in FAILURES:
+        source.findings.failed[kind] += 1
+        return ()
+    if kind != "succeeded":
+        raise ParseError(f"{where}: expected a result that is succeeded, {', '.join(FAILURES)}; got {kind!r}")
+    message = value_in(row, where, "result", "message")
+    model = text_in(message, where, "model")
+    if wanted.leaves_out(source.findings.add_model(model, where)):
+        return None
+    parts = list_in(message, where, "content")
+    text = "".join(text_in(part, where, "text") for part in parts if value_in(part, where, "type") == "text")
+    return (FileResponse(text, place, status=ended(MESSAGE_STOPS, message.get("stop_reason"))),)

@@ -8,23 +8,27 @@ choices of one output. Messages and events are not needed: the answer is in ``ou
 
 from __future__ import annotations
 
+import importlib
+import json
 import math
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+import struct
+import zipfile
+import zlib
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from semece.canonical_json import encodable
 from semece.errors import ParseError
-from semece.formats.archives import Archive
-from semece.formats.drawn import PARTIAL, Drawn, Gathering, Sample, ended, natural
+from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, Gathering, ended, natural
 from semece.formats.sources import list_in, text_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from semece.formats.drawn import DrawnStatus
+    from semece.formats.file_responses import FileStatus
     from semece.formats.json_stream import Json
-    from semece.formats.sources import Opening, Source, Wanted
+    from semece.formats.sources import Opening, SampleFile, Wanted
 
     Resolve = Callable[[str, str], str]
 
@@ -37,7 +41,7 @@ VERDICTS: dict[str | float, str] = {
     0: "incorrect",
 }
 """What scores mean for certain; true and false are 1 and 0 in Python."""
-STOPS: dict[str, DrawnStatus] = {
+STOPS: dict[str, FileStatus] = {
     "max_tokens": "truncated",
     "length": "truncated",
     "model_length": "truncated",
@@ -48,12 +52,20 @@ _ATTACHMENTS = re.compile(r"(?P<folder>samples/.*_epoch_[0-9]+/)attachments/(?P<
 _ATTACHED = "attachment://"
 
 
+def _zip_module() -> Any:  # noqa: ANN401 - a module
+    """Give the module that unpacks Zstandard too: Python's own does from 3.14 on, until then its backport."""
+    return zipfile if hasattr(zipfile, "ZIP_ZSTANDARD") else importlib.import_module("backports.zstd.zipfile")
+
+
+_ZIP = _zip_module()
+
+
 class Epoch(NamedTuple):
     """One epoch of a sample: its number, its own id if it has one, and the question with its responses."""
 
     number: int
     mark: str
-    sample: Sample
+    sample: FileQuestion
 
 
 def detect(opening: Opening) -> bool:
@@ -61,12 +73,12 @@ def detect(opening: Opening) -> bool:
     return opening.kind == "zip" or opening.has("version", "status", "eval")
 
 
-def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
     """Read logs of one model; samples by id, epochs by number.
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : sequence of SampleFile
         Logs of the same task add up.
     wanted : Wanted
         Which model.
@@ -89,8 +101,8 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
     return sorted(gathering.samples(), key=lambda sample: natural(sample.question.id))
 
 
-def _from_archive(source: Source, wanted: Wanted) -> Iterator[Epoch]:
-    with source.reading(), Archive(source.path) as archive:
+def _from_archive(source: SampleFile, wanted: Wanted) -> Iterator[Epoch]:
+    with source.reading(), _Archive(source.path) as archive:
         names = set(archive)
         about = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
         if about is None:
@@ -112,7 +124,7 @@ def _from_archive(source: Source, wanted: Wanted) -> Iterator[Epoch]:
         _check_whole(source, header, found)
 
 
-def _chunks(archive: Archive) -> dict[str, list[int]]:
+def _chunks(archive: _Archive) -> dict[str, list[int]]:
     """List the attachments of samples that are stored in chunks: by folder the index of the first of each chunk."""
     chunks: dict[str, list[int]] = {}
     for name in archive:
@@ -121,7 +133,7 @@ def _chunks(archive: Archive) -> dict[str, list[int]]:
     return chunks
 
 
-def _member(source: Source, archive: Archive, name: str, chunks: Mapping[str, Sequence[int]]) -> Epoch:
+def _member(source: SampleFile, archive: _Archive, name: str, chunks: Mapping[str, Sequence[int]]) -> Epoch:
     sample = archive.json(name)
     folder = name.removesuffix("sample.json")
 
@@ -137,7 +149,7 @@ def _member(source: Source, archive: Archive, name: str, chunks: Mapping[str, Se
     return _epoch(source, sample, name, resolve)
 
 
-def _from_document(source: Source, wanted: Wanted) -> Iterator[Epoch]:
+def _from_document(source: SampleFile, wanted: Wanted) -> Iterator[Epoch]:
     header: dict[str, Any] = {}
     found, left_out = 0, False
     with source.stream() as stream:
@@ -156,11 +168,11 @@ def _from_document(source: Source, wanted: Wanted) -> Iterator[Epoch]:
         _check_whole(source, header, found)
 
 
-def _element(source: Source, sample: Json, place: str) -> Epoch:
+def _element(source: SampleFile, sample: Json, place: str) -> Epoch:
     return _epoch(source, sample, place, lambda name, where: text_in(sample, where, "attachments", name))
 
 
-def _about(source: Source, header: Json) -> str:
+def _about(source: SampleFile, header: Json) -> str:
     """Write down what a log is about, and whether it was finished; give its model."""
     where = str(source.path)
     model, task = text_in(header, where, "eval", "model"), text_in(header, where, "eval", "task")
@@ -171,7 +183,7 @@ def _about(source: Source, header: Json) -> str:
     return source.findings.add_model(model, where)
 
 
-def _check_whole(source: Source, header: Mapping[str, Any], found: int) -> None:
+def _check_whole(source: SampleFile, header: Mapping[str, Any], found: int) -> None:
     """Note that a log says it has more samples than it has."""
     dataset, config = header["eval"].get("dataset"), header["eval"].get("config")
     ids = dataset.get("sample_ids") if isinstance(dataset, dict) else None
@@ -180,7 +192,7 @@ def _check_whole(source: Source, header: Mapping[str, Any], found: int) -> None:
         source.findings.note(f"{source.path} has {found:,} of {len(ids) * epochs:,} samples")
 
 
-def _epoch(source: Source, sample: Json, place: str, resolve: Resolve) -> Epoch:
+def _epoch(source: SampleFile, sample: Json, place: str, resolve: Resolve) -> Epoch:
     where = source.where(place)
     name, number = value_in(sample, where, "id"), value_in(sample, where, "epoch")
     if not isinstance(name, str | int) or not isinstance(number, int):
@@ -188,11 +200,11 @@ def _epoch(source: Source, sample: Json, place: str, resolve: Resolve) -> Epoch:
     text = _question_text(sample, where, resolve)
     target = value_in(sample, where, "target")
     targets = target if isinstance(target, list) else [target]
-    references = tuple(encodable(one.strip()) for one in targets if isinstance(one, str) and one.strip())
-    question = Question(encodable(str(name).strip()), encodable(text), references)
+    references = tuple(one.strip() for one in targets if isinstance(one, str) and one.strip())
+    question = Question(str(name).strip(), text, references)
     drawn = tuple(_drawn(source, sample, place, resolve))
     mark = sample.get("uuid") or ""
-    return Epoch(number, str(mark), Sample(question, drawn, file=str(source.path), place=place, whole=True))
+    return Epoch(number, str(mark), FileQuestion(question, drawn, file=str(source.path), place=place, whole=True))
 
 
 def _question_text(sample: Json, where: str, resolve: Resolve) -> str:
@@ -208,7 +220,7 @@ def _question_text(sample: Json, where: str, resolve: Resolve) -> str:
     return put
 
 
-def _drawn(source: Source, sample: dict[str, Any], place: str, resolve: Resolve) -> Iterator[Drawn]:
+def _drawn(source: SampleFile, sample: dict[str, Any], place: str, resolve: Resolve) -> Iterator[FileResponse]:
     where = source.where(place)
     reason = _failure(sample)
     if reason:
@@ -222,7 +234,7 @@ def _drawn(source: Source, sample: dict[str, Any], place: str, resolve: Resolve)
             status = "refusal"
         if sample.get("limit"):
             status = "truncated"
-        yield Drawn(encodable(_content(content, where, resolve)), place, None, status, scores if i == 0 else ())
+        yield FileResponse(_content(content, where, resolve), place, None, status, scores if i == 0 else ())
 
 
 def _failure(sample: dict[str, Any]) -> str:
@@ -261,3 +273,61 @@ def _scores(sample: dict[str, Any], where: str) -> tuple[tuple[str, str], ...]:
         known = VERDICTS.get(value) if isinstance(value, str | int | float) else None
         read.append((name, known or f"no verdict: {value!r}"[:80]))
     return tuple(read)
+
+
+class _Archive:
+    """A zip archive of JSON documents, also of such that are compressed with Zstandard. A context manager.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Raises
+    ------
+    ParseError
+        It is no zip archive, or its end is missing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._zip = _ZIP.ZipFile(path)
+        except (_ZIP.BadZipFile, ValueError, NotImplementedError, EOFError, struct.error):
+            size = path.stat().st_size
+            raise ParseError(
+                f"{path}, byte {size}: expected the end of a zip archive; got the end of the file: it is cut, damaged "
+                "or still being written"
+            ) from None
+        self.names = list(dict.fromkeys(info.filename for info in self._zip.infolist()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def json(self, name: str) -> Json:
+        """Read a member; of several with one name the last, which is the newest.
+
+        Raises
+        ------
+        ParseError
+            Naming file and member: it is damaged, encrypted, or no JSON.
+        """
+        try:
+            return json.loads(self._zip.read(name))
+        except UnicodeDecodeError:
+            fault = "expected UTF-8 text; got other bytes"
+        except json.JSONDecodeError as error:
+            fault = f"expected JSON; {error}"
+        except (ValueError, RecursionError) as error:
+            fault = f"expected JSON that can be read; {type(error).__name__}"
+        except (_ZIP.BadZipFile, _ZIP.zstd.ZstdError, zlib.error, EOFError, struct.error, OSError) as error:
+            fault = f"expected a whole member of a zip archive; got a damaged one ({error})"
+        except (RuntimeError, NotImplementedError) as error:
+            fault = f"expected a member that can be unpacked; {error}"
+        raise ParseError(f"{self._path}, {name}: {fault}")

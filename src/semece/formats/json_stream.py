@@ -1,4 +1,8 @@
-"""A JSON document read piece by piece: a log of hundreds of megabytes needs the memory of one of its entries."""
+"""A JSON document read piece by piece: a log of hundreds of megabytes needs the memory of one of its entries.
+
+It reads what Python's ``json`` reads. A streaming library (ijson 3.6) does not: it refuses NaN and Infinity, which logs
+hold, and large whole numbers, replaces lone surrogates, names no line, and has no limit to the depth of nesting.
+"""
 
 from __future__ import annotations
 

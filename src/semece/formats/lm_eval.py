@@ -12,17 +12,17 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import digest, encodable
-from semece.datasets.files import TEXT_NAMES
+from semece.canonical_json import digest
+from semece.datasets import TEXT_NAMES
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Gathering, Sample
+from semece.formats.file_responses import FileQuestion, FileResponse, Gathering
 from semece.formats.sources import list_in, text_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from semece.formats.sources import Opening, Source, Wanted
+    from semece.formats.sources import Opening, SampleFile, Wanted
 
 _NAME = re.compile(r"samples_(?P<task>.+?)_\d{4}-\d\d-\d\dT.*\.jsonl", re.DOTALL)
 
@@ -32,12 +32,12 @@ def detect(opening: Opening) -> bool:
     return opening.has("doc_id", "resps", "target")
 
 
-def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
     """Read samples files of one task; documents by their id.
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : sequence of SampleFile
         Files of the same task add up.
     wanted : Wanted
         Not needed: rows name no model.
@@ -54,13 +54,11 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
         source.findings.add_dataset(task["task"] if task else source.path.stem, str(source.path))
         known: dict[str, bytes] = {}
         for line, row in source.rows():
-            sample = source.findings.tried(_sample, source, row, f"line {line}", known)
-            if sample is not None:
-                source.findings.tried(gathering.add, sample)
+            gathering.take(source.findings, _sample, source, row, f"line {line}", known)
     return gathering.samples()
 
 
-def _sample(source: Source, row: dict[str, Any], place: str, known: dict[str, bytes]) -> Sample | None:
+def _sample(source: SampleFile, row: dict[str, Any], place: str, known: dict[str, bytes]) -> FileQuestion | None:
     """Read a row; None if its document came before: under another filter, or in a row that is there twice."""
     where = source.where(place)
     name = value_in(row, where, "doc_id")
@@ -73,9 +71,9 @@ def _sample(source: Source, row: dict[str, Any], place: str, known: dict[str, by
             raise ParseError(f"{where}: expected the resps that document {name} has elsewhere in the file; got others")
         return None
     known[str(name)] = mark
-    question = Question(encodable(str(name)), _question_text(row, where), _references(row, where))
-    drawn = tuple(Drawn(encodable(text), place) for text in texts)
-    return Sample(question, drawn, file=str(source.path), place=place, whole=True)
+    question = Question(str(name), _question_text(row, where), _references(row, where))
+    drawn = tuple(FileResponse(text, place) for text in texts)
+    return FileQuestion(question, drawn, file=str(source.path), place=place, whole=True)
 
 
 def _texts(row: dict[str, Any], where: str) -> list[str]:
@@ -102,11 +100,11 @@ def _question_text(row: dict[str, Any], where: str) -> str:
     for name in TEXT_NAMES:
         text = doc.get(name) if isinstance(doc, dict) else None
         if isinstance(text, str) and text.strip():
-            return encodable(text)
+            return text
     arguments = value_in(row, where, "arguments")
     if isinstance(arguments, dict):
-        return encodable(text_in(arguments, where, "gen_args_0", "arg_0"))
-    return encodable(text_in(arguments, where, 0, 0))
+        return text_in(arguments, where, "gen_args_0", "arg_0")
+    return text_in(arguments, where, 0, 0)
 
 
 def _references(row: dict[str, Any], where: str) -> tuple[str, ...]:
@@ -122,4 +120,4 @@ def _references(row: dict[str, Any], where: str) -> tuple[str, ...]:
     targets = target if isinstance(target, list) else [target]
     if not all(isinstance(one, str | int | float) for one in targets):
         raise ParseError(f"{where}: expected a text or a list of texts in target; got {target!r}")
-    return tuple(encodable(str(one).strip()) for one in targets if str(one).strip())
+    return tuple(str(one).strip() for one in targets if str(one).strip())

@@ -11,23 +11,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.canonical_json import digest, encodable, plain
-from semece.datasets.files import TEXT_NAMES, question_from
+from semece.canonical_json import digest, plain
+from semece.datasets import TEXT_NAMES, question_from
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Gathering, Sample, ended
+from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended
 from semece.formats.sources import text_in, value_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.formats.drawn import DrawnStatus
+    from semece.formats.file_responses import FileStatus
     from semece.formats.json_stream import Json
-    from semece.formats.sources import Opening, Source, Wanted
+    from semece.formats.sources import Opening, SampleFile, Wanted
     from semece.records import Question
 
 ERROR = 2
 """The failure reason of a result that is no answer."""
-STOPS: dict[str, DrawnStatus] = {"length": "truncated", "content_filter": "content_filter"}
+STOPS: dict[str, FileStatus] = {"length": "truncated", "content_filter": "content_filter"}
 CACHED = "some responses came from promptfoo's cache: repeats may be copies of one response (--no-cache)"
 
 
@@ -36,12 +36,12 @@ def detect(opening: Opening) -> bool:
     return opening.has("evalId", "results") or opening.has("promptIdx", "testIdx", "vars", "success")
 
 
-def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
     """Read results of one provider and one prompt.
 
     Parameters
     ----------
-    sources : sequence of Source
+    sources : sequence of SampleFile
         Evaluations of the same tests add up.
     wanted : Wanted
         Which provider.
@@ -73,10 +73,10 @@ class _Result(NamedTuple):
     """A result: the number of its test, and its question under a name made of prompt and variables."""
 
     test: int
-    sample: Sample
+    sample: FileQuestion
 
 
-def _results(source: Source) -> Iterator[tuple[str, Any]]:
+def _results(source: SampleFile) -> Iterator[tuple[str, Any]]:
     """Give the results of an evaluation with their places."""
     if not source.opening.has("evalId", "results"):
         for line, row in source.rows():
@@ -97,7 +97,7 @@ def _results(source: Source) -> Iterator[tuple[str, Any]]:
 
 
 def _result(
-    source: Source,
+    source: SampleFile,
     result: Json,
     place: str,
     wanted: Wanted,
@@ -113,7 +113,7 @@ def _result(
     prompts.setdefault(str(result.get("promptId")), where)
     drawn = _drawn(source, result, place)
     question = _question(result, where)
-    return _Result(test, Sample(question, drawn, file=str(source.path), place=place, whole=True))
+    return _Result(test, FileQuestion(question, drawn, file=str(source.path), place=place, whole=True))
 
 
 def _provider(result: Json, where: str) -> str:
@@ -143,10 +143,10 @@ def _expected(result: dict[str, Any]) -> tuple[str, ...]:
     assertions = test.get("assert") if isinstance(test, dict) else None
     listed = assertions if isinstance(assertions, list) else []
     equal = [one for one in listed if isinstance(one, dict) and one.get("type") == "equals"]
-    return tuple(encodable(one["value"]) for one in equal if isinstance(one.get("value"), str))
+    return tuple(one["value"] for one in equal if isinstance(one.get("value"), str))
 
 
-def _drawn(source: Source, result: dict[str, Any], place: str) -> tuple[Drawn, ...]:
+def _drawn(source: SampleFile, result: dict[str, Any], place: str) -> tuple[FileResponse, ...]:
     """Read the response, none if there was an error."""
     response = result.get("response")
     if not isinstance(response, dict) or response.get("output") is None or result.get("failureReason") == ERROR:
@@ -155,15 +155,15 @@ def _drawn(source: Source, result: dict[str, Any], place: str) -> tuple[Drawn, .
     text = text_in(response, source.where(place), "output")
     if response.get("cached"):
         source.findings.note(CACHED)
-    status: DrawnStatus = "refusal" if response.get("isRefusal") is True else ended(STOPS, response.get("finishReason"))
+    status: FileStatus = "refusal" if response.get("isRefusal") is True else ended(STOPS, response.get("finishReason"))
     checked = result.get("gradingResult")
     scored = isinstance(checked, dict) and bool(checked.get("componentResults"))
     scores = (("success", "correct" if result.get("success") is True else "incorrect"),) if scored else ()
-    return (Drawn(encodable(text), place, status=status, scores=scores),)
+    return (FileResponse(text, place, status=status, scores=scores),)
 
 
-def _named(sample: Sample, test: int) -> Sample:
+def _named(sample: FileQuestion, test: int) -> FileQuestion:
     """Give a question the id among its variables, or else the number of its first test."""
     name = sample.question.metadata.get("id")
     known = isinstance(name, str | int) and not isinstance(name, bool) and str(name).strip()
-    return replace(sample, question=replace(sample.question, id=encodable(str(name).strip()) if known else str(test)))
+    return replace(sample, question=replace(sample.question, id=str(name).strip() if known else str(test)))

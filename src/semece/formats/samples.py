@@ -11,11 +11,10 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import encodable
-from semece.datasets.files import TEXT_NAMES, question_from, read_rows
+from semece.datasets import TEXT_NAMES, question_from, read_rows
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Sample
-from semece.formats.sources import Findings, Source, Wanted
+from semece.formats.file_responses import FileQuestion, FileResponse
+from semece.formats.sources import Findings, SampleFile, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +34,7 @@ def detect(opening: Opening) -> bool:
     return opening.kind == "parquet" or (opening.kind == "text" and opening.suffix in TABLES)
 
 
-def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
+def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion]:
     """Read samples files, one question a row.
 
     Raises
@@ -51,14 +50,14 @@ def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
                 yield replace(sample, file=str(source.path))
 
 
-def _rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rows(source: SampleFile) -> Iterator[tuple[int, dict[str, Any]]]:
     if source.opening.kind not in {"parquet", "text"}:
         yield from source.rows()
         return
     yield from read_rows(source.path)
 
 
-def read_samples(path: Path) -> Iterator[Sample]:
+def read_samples(path: Path) -> Iterator[FileQuestion]:
     """Read one samples file (JSONL, CSV, TSV or Parquet).
 
     Raises
@@ -66,10 +65,10 @@ def read_samples(path: Path) -> Iterator[Sample]:
     ParseError
         Naming file, line, what was expected and what came.
     """
-    yield from read([Source(path, Findings())], Wanted())
+    yield from read([SampleFile(path, Findings())], Wanted())
 
 
-def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> Sample:
+def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> FileQuestion:
     """Make a sample of a row.
 
     Raises
@@ -97,8 +96,8 @@ def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> Sample:
         raise ParseError(f"{where}: grades need labels")
     if isinstance(grades, dict):
         grades = {label: verdict for label, verdict in grades.items() if verdict is not None}
-    drawn = tuple(Drawn(encodable(text), confidence=stated) for text, stated in zip(answers, confidences, strict=True))
-    return Sample(question, drawn, None if labels is None else tuple(labels), grades, place=f"line {line}")
+    drawn = tuple(FileResponse(text, confidence=stated) for text, stated in zip(answers, confidences, strict=True))
+    return FileQuestion(question, drawn, None if labels is None else tuple(labels), grades, place=f"line {line}")
 
 
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:

@@ -20,8 +20,8 @@ from semece.formats.sources import list_in, text_in, value_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.formats.drawn import Sample
-    from semece.formats.sources import Opening, Source, Wanted
+    from semece.formats.file_responses import FileQuestion
+    from semece.formats.sources import Opening, SampleFile, Wanted
 
 _NAME = re.compile(r"[^_]+_(?P<task>.+)_clustered", re.DOTALL)
 VERDICTS = {"CORRECT": "correct", "INCORRECT": "incorrect", "NOT_ATTEMPTED": "not_attempted"}
@@ -32,7 +32,7 @@ def detect(opening: Opening) -> bool:
     return opening.has("cluster_assignments") or opening.has("grade", "Y", "modal_cluster_label")
 
 
-def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
+def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion]:
     """Read clustered rows, with the verdicts of graded rows where they are there.
 
     Raises
@@ -79,8 +79,8 @@ def _says_incorrect(reply: str) -> bool:
 
 
 def _sample(
-    source: Source, row: dict[str, Any], line: int, wanted: Wanted, graded: dict[str, dict[str, Any]]
-) -> Sample | None:
+    source: SampleFile, row: dict[str, Any], line: int, wanted: Wanted, graded: dict[str, dict[str, Any]]
+) -> FileQuestion | None:
     where = source.where(f"line {line}")
     name, model = text_in(row, where, "id"), row.get("model")
     if isinstance(model, str) and wanted.leaves_out(source.findings.add_model(model, where)):

@@ -11,9 +11,8 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import encodable
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Gathering, Sample
+from semece.formats.file_responses import FileQuestion, FileResponse, Gathering
 from semece.formats.sources import list_in, text_in, value_in
 from semece.records import Question
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from semece.formats.json_stream import Json
-    from semece.formats.sources import Opening, Source, Wanted
+    from semece.formats.sources import Opening, SampleFile, Wanted
 
 _REPORT = re.compile(
     r"<p>Correct Answer: (?P<reference>[^<]*)</p>\s*<p>Extracted Answer: [^<]*</p>\s*"
@@ -46,7 +45,7 @@ def detect(opening: Opening) -> bool:
     return opening.has("score", "metrics", "htmls")
 
 
-def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
+def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
     """Read results of one evaluation and model; questions are numbered from 0.
 
     Raises
@@ -67,13 +66,11 @@ def read(sources: Sequence[Source], wanted: Wanted) -> list[Sample]:
         if len(convos) != len(htmls):
             raise ParseError(f"{where}: expected as many convos as htmls; got {len(convos)} and {len(htmls)}")
         for i in range(len(convos)):
-            sample = source.findings.tried(_sample, source, convos[i], htmls[i], f"convos[{i}]", names)
-            if sample is not None:
-                source.findings.tried(gathering.add, sample)
+            gathering.take(source.findings, _sample, source, convos[i], htmls[i], f"convos[{i}]", names)
     return gathering.samples()
 
 
-def _sample(source: Source, convo: Json, report: Json, place: str, names: dict[str, str]) -> Sample:
+def _sample(source: SampleFile, convo: Json, report: Json, place: str, names: dict[str, str]) -> FileQuestion:
     where = source.where(place)
     messages = list_in(convo, where)
     roles = [value_in(message, where, "role") for message in messages]
@@ -84,12 +81,12 @@ def _sample(source: Source, convo: Json, report: Json, place: str, names: dict[s
     if not text.strip():
         raise ParseError(f"{where}: expected text in the last message of the user; got none")
     reference, score = _ending(report)
-    question = Question(names.setdefault(text, str(len(names))), encodable(text), reference)
+    question = Question(names.setdefault(text, str(len(names))), text, reference)
     response = _content(messages[-1], where)
-    drawn = Drawn(encodable(response), place, scores=(("score", score),) if score else ())
+    drawn = FileResponse(response, place, scores=(("score", score),) if score else ())
     failed = response == BAD_REQUEST
     source.findings.failed["bad request"] += failed
-    return Sample(question, () if failed else (drawn,), file=str(source.path), place=place, whole=True)
+    return FileQuestion(question, () if failed else (drawn,), file=str(source.path), place=place, whole=True)
 
 
 def _content(message: Json, where: str) -> str:
@@ -106,4 +103,4 @@ def _ending(report: object) -> tuple[tuple[str, ...], str]:
     if found is None:
         return (), ""
     reference, said = html.unescape(found["reference"]).strip(), found["score"].strip()
-    return (encodable(reference),) if reference else (), SCORES.get(said, f"no verdict: {said}"[:80])
+    return (reference,) if reference else (), SCORES.get(said, f"no verdict: {said}"[:80])

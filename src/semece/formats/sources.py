@@ -138,7 +138,7 @@ class Opening:
         return {"gzip": "a file packed with gzip", "text": "text that is no JSON"}.get(self.kind, self.kind)
 
 
-class Source:
+class SampleFile:
     """A file of samples.
 
     Parameters

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import encodable
 from semece.errors import ParseError
-from semece.formats.drawn import Drawn, Sample
+from semece.formats.file_responses import FileQuestion, FileResponse
 from semece.formats.sources import list_in, text_in
 from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from semece.formats.sources import Opening, Source, Wanted
+    from semece.formats.sources import Opening, SampleFile, Wanted
 
 
 def detect(opening: Opening) -> bool:
@@ -27,7 +26,7 @@ def detect(opening: Opening) -> bool:
     return opening.has("responses", "sampled_responses") or opening.has("data", "data.responses")
 
 
-def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
+def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion]:
     """Read one result; questions are named by their places, from 0.
 
     Raises
@@ -56,13 +55,13 @@ def read(sources: Sequence[Source], wanted: Wanted) -> Iterator[Sample]:
             yield sample
 
 
-def _sample(source: Source, i: int, texts: list[Any], sampled: list[Any], originals: list[Any]) -> Sample:
+def _sample(source: SampleFile, i: int, texts: list[Any], sampled: list[Any], originals: list[Any]) -> FileQuestion:
     place = f"question {i}"
     where = source.where(place)
     text = text_in(texts, where, i)
     responses = [*originals[i : i + 1], *list_in(sampled, where, i)]
-    drawn = [Drawn(encodable(text_in(responses, where, k)), place) for k in range(len(responses))]
-    return Sample(Question(str(i), encodable(text)), tuple(drawn), file=str(source.path), place=place, whole=True)
+    drawn = [FileResponse(text_in(responses, where, k), place) for k in range(len(responses))]
+    return FileQuestion(Question(str(i), text), tuple(drawn), file=str(source.path), place=place, whole=True)
 
 
 def _known(questions: Mapping[str, Question], count: int, where: str) -> list[str]:

@@ -7,8 +7,7 @@ from inspect import isawaitable
 from typing import TYPE_CHECKING, Any, cast
 
 from semece.canonical_json import canonical
-from semece.datasets import Dataset, open_dataset, with_unique_ids
-from semece.datasets.files import question_from, storable
+from semece.datasets import Dataset, open_dataset, question_from, storable, with_unique_ids
 from semece.errors import ModelError, SemeceError, TransientError
 from semece.models import Call, Model, Reply, Request, clear
 from semece.records import Question

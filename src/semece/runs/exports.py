@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from semece.canonical_json import replacing
 from semece.errors import SemeceError
 
 if TYPE_CHECKING:
@@ -106,11 +106,8 @@ def write(data: bytes, output: Path | None) -> None:
     if output is None:
         sys.stdout.buffer.write(data)
         return
-    part = output.with_name(f".{output.name}.part")
     try:
-        part.write_bytes(data)
-        part.replace(output)
+        with replacing(output) as part:
+            part.write_bytes(data)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
         raise SemeceError(f"cannot write {output}: {error.strerror}") from None

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
 from semece.errors import ParseError, StoreError
-from semece.formats import collect
-from semece.formats.drawn import PARTIAL, Drawn, Sample
-from semece.formats.sources import Wanted, printable
+from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, printable
 from semece.judges import JUDGES, open_judge, run_procedure
 from semece.judges.given import GivenJudge, given_key, read_given
 from semece.prompts.responses import read_response
@@ -23,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from semece.formats.drawn import DrawnStatus
-    from semece.formats.sources import Findings
+    from semece.formats import FileStatus, Findings
     from semece.records import Question, ResponseStatus
 
 _AT_ONCE = 200
@@ -42,7 +39,7 @@ class SamplesReading:
     Parameters
     ----------
     form : str or None
-        A name of :data:`semece.formats.READERS`; None: by what is in the files.
+        A name of :data:`semece.formats.FORMATS`; None: by what is in the files.
     skip_bad : bool
         Leave out bad rows and count them.
     questions : str or None
@@ -63,7 +60,7 @@ class SamplesReading:
 class _Judged(NamedTuple):
     """Samples with the labels and grades that are used, and who partitions and grades."""
 
-    samples: list[Sample]
+    samples: list[FileQuestion]
     judges: tuple[str, str]
 
 
@@ -146,7 +143,7 @@ def _words(reading: SamplesReading, judge: str | None) -> list[str]:
     return [*words, "--skip-bad"] if reading.skip_bad else words
 
 
-def _store(store: Store, samples: Sequence[Sample], sentences: Sequence[str]) -> None:
+def _store(store: Store, samples: Sequence[FileQuestion], sentences: Sequence[str]) -> None:
     noted = {text for _, text in store.events()}
     for sentence in sentences:
         if sentence not in noted:
@@ -158,9 +155,9 @@ def _store(store: Store, samples: Sequence[Sample], sentences: Sequence[str]) ->
     store.flush()
 
 
-def _checked(samples: Sequence[Sample], known: Mapping[str, Question], findings: Findings) -> list[Sample]:
+def _checked(samples: Sequence[FileQuestion], known: Mapping[str, Question], findings: Findings) -> list[FileQuestion]:
     """Check labels and grades, take questions from elsewhere, and refuse an id that comes twice."""
-    checked: list[Sample] = []
+    checked: list[FileQuestion] = []
     names: set[str] = set()
     for sample in samples:
         good = findings.tried(_check, sample, known)
@@ -179,7 +176,7 @@ def _checked(samples: Sequence[Sample], known: Mapping[str, Question], findings:
     return checked
 
 
-def _check(sample: Sample, known: Mapping[str, Question]) -> Sample:
+def _check(sample: FileQuestion, known: Mapping[str, Question]) -> FileQuestion:
     if sample.labels is not None:
         try:
             read_given(sample.labels, sample.grades, n=len(sample.drawn))
@@ -188,7 +185,7 @@ def _check(sample: Sample, known: Mapping[str, Question]) -> Sample:
     return replace(sample, question=_from_elsewhere(sample, known)) if known else sample
 
 
-def _from_elsewhere(sample: Sample, known: Mapping[str, Question]) -> Question:
+def _from_elsewhere(sample: FileQuestion, known: Mapping[str, Question]) -> Question:
     """Take the question with the sample's id, whose text must be in what was asked."""
     question = known.get(sample.question.id)
     if question is None:
@@ -204,14 +201,14 @@ def _from_elsewhere(sample: Sample, known: Mapping[str, Question]) -> Question:
     return question
 
 
-def _with_ids(samples: Sequence[Sample], where: str) -> list[Sample]:
+def _with_ids(samples: Sequence[FileQuestion], where: str) -> list[FileQuestion]:
     """Give a number to questions without an id; refuse an id that comes twice."""
     questions = with_unique_ids([sample.question for sample in samples], where)
     return [replace(sample, question=q) for sample, q in zip(samples, questions, strict=True)]
 
 
 def _judged(
-    samples: list[Sample], judge: str | None, scorer: str | None, findings: Findings
+    samples: list[FileQuestion], judge: str | None, scorer: str | None, findings: Findings
 ) -> tuple[_Judged, list[str]]:
     """Choose who judges: what the files bring where that was asked for or every question has it, else the rules."""
     if scorer is not None and judge not in {None, GivenJudge.name}:
@@ -229,7 +226,7 @@ def _judged(
     return _Judged(samples, _judges(samples)), [hint] if names else []
 
 
-def _judges(samples: Sequence[Sample]) -> tuple[str, str]:
+def _judges(samples: Sequence[FileQuestion]) -> tuple[str, str]:
     """Let the file's own labels and grades stand where every question has them, and rules where none has.
 
     Raises
@@ -259,7 +256,7 @@ def _scorer(names: Sequence[str], wanted: str | None) -> str:
     return wanted or names[0]
 
 
-def _graded(samples: Sequence[Sample], scorer: str, findings: Findings) -> list[Sample]:
+def _graded(samples: Sequence[FileQuestion], scorer: str, findings: Findings) -> list[FileQuestion]:
     """Group by rules, and grade the classes whose responses all have the same verdict."""
     rules = open_judge("rules")
     graded, split = [], []
@@ -282,7 +279,7 @@ def _graded(samples: Sequence[Sample], scorer: str, findings: Findings) -> list[
     return graded
 
 
-def _verdict(sample: Sample, drawn: Drawn, scorer: str) -> Iterator[str]:
+def _verdict(sample: FileQuestion, drawn: FileResponse, scorer: str) -> Iterator[str]:
     """Give what a scorer says of a response, if anything."""
     for name, said in drawn.scores:
         if name == scorer:
@@ -294,7 +291,7 @@ def _verdict(sample: Sample, drawn: Drawn, scorer: str) -> Iterator[str]:
             yield said
 
 
-def _hash(samples: Sequence[Sample]) -> str:
+def _hash(samples: Sequence[FileQuestion]) -> str:
     """SHA-256 of the canonical JSON of everything that counts, a question at a time."""
     content = hashlib.sha256(b"[")
     for place, sample in enumerate(samples):
@@ -303,7 +300,7 @@ def _hash(samples: Sequence[Sample]) -> str:
     return content.hexdigest()
 
 
-def _content(sample: Sample) -> list[Any]:
+def _content(sample: FileQuestion) -> list[Any]:
     q = sample.question
     confidences = [one.confidence for one in sample.drawn]
     content = [q.id, q.text, q.references, sample.answers, confidences, sample.labels, sample.grades]
@@ -312,7 +309,7 @@ def _content(sample: Sample) -> list[Any]:
     return content if plain else [*content, more]
 
 
-def _view(samples: Sequence[Sample], judges: tuple[str, str]) -> dict[str, Any]:
+def _view(samples: Sequence[FileQuestion], judges: tuple[str, str]) -> dict[str, Any]:
     sizes = {sample.question.id: len(sample.drawn) for sample in samples}
     n = max(sizes.values())
     if n == 0:
@@ -340,7 +337,7 @@ def _sentences(findings: Findings) -> Iterator[str]:
     yield from findings.notes
 
 
-def _rows(sample: Sample) -> Iterator[StoredReply]:
+def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
     name = sample.question.id
     for i, one in enumerate(sample.drawn):
         about: dict[str, Any] = {"confidence": one.confidence, "file": sample.file, "place": one.place or sample.place}
@@ -353,12 +350,12 @@ def _rows(sample: Sample) -> Iterator[StoredReply]:
         yield StoredReply(given_key(name), "partition", name, 0, "ok", body, judge=GivenJudge.id)
 
 
-def _responses(sample: Sample) -> Iterator[Response]:
+def _responses(sample: FileQuestion) -> Iterator[Response]:
     for i, one in enumerate(sample.drawn):
         yield _response(sample.question.id, i, one, whole=sample.whole)
 
 
-def _response(question_id: str, index: int, one: Drawn, *, whole: bool) -> Response:
+def _response(question_id: str, index: int, one: FileResponse, *, whole: bool) -> Response:
     """Read one response: the text is the answer, or the answer is found in it as in a reply to our own prompt."""
     if one.status != "ok":
         return Response(question_id, index, one.text, "", None, one.status)
@@ -373,5 +370,5 @@ def _response(question_id: str, index: int, one: Drawn, *, whole: bool) -> Respo
 def read_sample(reply: StoredReply) -> Response:
     """Read one stored sample."""
     about = json.loads(reply.raw)
-    one = Drawn(reply.text, "", about["confidence"], cast("DrawnStatus", reply.status))
+    one = FileResponse(reply.text, "", about["confidence"], cast("FileStatus", reply.status))
     return _response(reply.question_id, reply.index, one, whole=about.get("whole", False))

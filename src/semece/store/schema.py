@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import canonical
+from semece.canonical_json import canonical, replacing
 from semece.errors import StoreError
 from semece.store.texts import TABLES as TEXTS_TABLES
 from semece.store.texts import Texts
@@ -137,13 +137,11 @@ def _create(connection: sqlite3.Connection) -> None:
 
 def _create_file(file: Path) -> None:
     """Build the empty run file aside, then rename: a kill leaves either nothing or a whole file."""
-    fresh = file.with_name(f"{file.name}.new")
     try:
-        fresh.unlink(missing_ok=True)
-        connection = sqlite3.connect(fresh, isolation_level=None)
-        _create(connection)
-        connection.close()
-        os.replace(fresh, file)  # noqa: PTH105 - the atomic rename is the point
+        with replacing(file) as fresh:
+            connection = sqlite3.connect(fresh, isolation_level=None)
+            _create(connection)
+            connection.close()
     except (sqlite3.Error, OSError) as error:
         raise StoreError(explain(str(file), error)) from None
 

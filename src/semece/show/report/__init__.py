@@ -6,11 +6,11 @@ model, a dataset or a judge is escaped, and a content policy lets no script run 
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
+from semece.runs.exports import write as write_file
 from semece.show.report.page import MARK, Page, render
 from semece.show.tables import summary_row
 from semece.show.tables.paper_tables import group_of
@@ -111,13 +111,5 @@ def write(text: str, output: str | Path) -> Path:
     """
     path = Path(output)
     refuse_foreign(path)
-    part = path.with_name(f".{path.name}.part")
-    try:
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        msg = f"cannot write {path}: {error.strerror}"
-        raise SemeceError(msg) from error
+    write_file(text.encode(), path)
     return path

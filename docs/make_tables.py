@@ -1,15 +1,17 @@
-"""Bring docs/providers.md up to date with the table of services: ``python docs/make_providers.py``.
+"""Bring the pages of services, formats and datasets up to date with their tables: ``python docs/make_tables.py``.
 
-The table is written from the rows, and a service without a section gets one. What sections say is written by hand.
+A service, format or dataset that is new gets its row, a service its section too. What else is said is written by hand.
 """
 
 import re
 from pathlib import Path
 
+from semece.datasets import BENCHMARKS
+from semece.formats import FORMATS
 from semece.models import PROVIDERS
 from semece.models.services import Service
 
-PAGE = Path(__file__).with_name("providers.md")
+FOLDER = Path(__file__).parent
 SHARED = "## What holds for all of them"
 LAST = "## Batches"
 
@@ -43,8 +45,8 @@ def section(word: str, service: Service) -> str:
     return "\n".join([f"## {service.title}", "", *install, *key, run, "", ""])
 
 
-def text(page: str) -> str:
-    """Write the page anew."""
+def providers(page: str) -> str:
+    """Write the page of services anew."""
     services = documented()
     lines = ["| service | key | choices per request | batches |", "| :-- | :-- | --: | :-- |"]
     lines += [row(words, service) for words, service in services.values()]
@@ -56,5 +58,36 @@ def text(page: str) -> str:
     return head + "\n".join(lines) + "\n\n" + rest
 
 
+def with_rows(page: str, rows: dict[str, str]) -> str:
+    """Add the rows that the first table of a page lacks, at its end."""
+    head, mark, rest = page.partition("| :-- |")
+    table, blank, tail = rest.partition("\n\n")
+    missing = [row for name, row in rows.items() if f"\n| `{name}` |" not in table]
+    return head + mark + "\n".join([table, *missing]) + blank + tail
+
+
+def formats(page: str) -> str:
+    """Write the page of formats anew."""
+    return with_rows(page, {name: f"| `{name}` | {each.what} | | |" for name, each in FORMATS.items()})
+
+
+def datasets(page: str) -> str:
+    """Write the page of datasets anew."""
+    rows = {
+        name: f"| `{name}` | {each.count:,} | | | {each.licence} | {each.about} |" for name, each in BENCHMARKS.items()
+    }
+    return with_rows(page, rows)
+
+
+PAGES = {"providers.md": providers, "formats.md": formats, "datasets.md": datasets}
+
+
+def main() -> None:
+    """Write every page."""
+    for name, write in PAGES.items():
+        page = FOLDER / name
+        page.write_text(write(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 if __name__ == "__main__":
-    PAGE.write_text(text(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    main()

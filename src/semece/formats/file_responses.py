@@ -5,16 +5,21 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
+from semece.canonical_json import encodable
+from semece.datasets import storable
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from semece.formats.sources import Findings
     from semece.records import Question
 
-DrawnStatus = Literal["ok", "truncated", "content_filter", "refusal"]
+P = ParamSpec("P")
+
+FileStatus = Literal["ok", "truncated", "content_filter", "refusal"]
 """How a response ended; all but the first hold no usable answer."""
 
 PARTIAL = "partial"
@@ -22,19 +27,19 @@ PARTIAL = "partial"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class FileResponse:
     """One response.
 
     Parameters
     ----------
     text : str
-        As it came; an empty one is a non-answer.
+        As it came, but for lone surrogates; an empty one is a non-answer.
     place : str
         Where it stands in its file.
     confidence : float or None
         Stated beside it, in [0, 1].
     status : str
-        One of :data:`DrawnStatus`.
+        One of :data:`FileStatus`.
     scores : tuple of (str, str)
         What the file's scorers say of it: a verdict, or :data:`PARTIAL`. A scorer that says nothing is not there.
     """
@@ -42,19 +47,22 @@ class Drawn:
     text: str
     place: str = ""
     confidence: float | None = None
-    status: DrawnStatus = "ok"
+    status: FileStatus = "ok"
     scores: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "text", encodable(self.text))
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class FileQuestion:
     """A question with the responses somebody drew.
 
     Parameters
     ----------
     question : Question
         The question.
-    drawn : tuple of Drawn
+    drawn : tuple of FileResponse
         In the order in which they were drawn, as far as the file tells. None if every attempt failed.
     labels, grades
         The class of each response and the verdict of each class, as in the file; None if absent.
@@ -65,12 +73,15 @@ class Sample:
     """
 
     question: Question
-    drawn: tuple[Drawn, ...]
+    drawn: tuple[FileResponse, ...]
     labels: tuple[int | str, ...] | None = None
     grades: dict[str, str] | None = None
     file: str = ""
     place: str = ""
     whole: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "question", storable(self.question))
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -91,16 +102,16 @@ class Gathering:
     >>> from semece.records import Question
     >>> gathering = Gathering()
     >>> for order, text in [(2, "four"), (1, "4")]:
-    ...     gathering.add(Sample(Question("7", "2 + 2?"), (Drawn(text),)), order)
+    ...     gathering.add(FileQuestion(Question("7", "2 + 2?"), (FileResponse(text),)), order)
     >>> [sample.answers for sample in gathering.samples()]
     [('4', 'four')]
     """
 
     def __init__(self) -> None:
-        self._first: dict[str, Sample] = {}
-        self._drawn: dict[str, list[tuple[Any, tuple[Drawn, ...]]]] = {}
+        self._first: dict[str, FileQuestion] = {}
+        self._drawn: dict[str, list[tuple[Any, tuple[FileResponse, ...]]]] = {}
 
-    def add(self, sample: Sample, order: Any = 0) -> None:  # noqa: ANN401 - anything that can be compared
+    def add(self, sample: FileQuestion, order: Any = 0) -> None:  # noqa: ANN401 - anything that can be compared
         """Add responses to a question; in the end they are put in `order`, equal ones as they came.
 
         Raises
@@ -117,7 +128,19 @@ class Gathering:
             )
         self._drawn.setdefault(name, []).append((order, sample.drawn))
 
-    def samples(self) -> list[Sample]:
+    def take(self, findings: Findings, read: Callable[P, FileQuestion | None], *row: P.args, **more: P.kwargs) -> None:
+        """Read a row and add its responses; a bad row is left out if that was asked for.
+
+        Raises
+        ------
+        ParseError
+            It is bad, and that was not asked for.
+        """
+        sample = findings.tried(read, *row, **more)
+        if sample is not None:
+            findings.tried(self.add, sample)
+
+    def samples(self) -> list[FileQuestion]:
         """Give the questions in the order in which they first came."""
         whole = []
         for name, parts in self._drawn.items():
@@ -126,7 +149,7 @@ class Gathering:
         return whole
 
 
-def ended(stops: Mapping[str, DrawnStatus], reason: object) -> DrawnStatus:
+def ended(stops: Mapping[str, FileStatus], reason: object) -> FileStatus:
     """Say how a response ended from what its provider calls it; what is not known ended well.
 
     Examples
