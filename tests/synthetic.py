@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from semece.records import Estimate, Partition, Question, Response
+from semece.runs import QuestionView
 from semece.show.report import Page
 from semece.show.tables import summary_row
 from semece.stats.estimators import estimate
 from semece.stats.theory import regime
-
-
-@dataclass(frozen=True)
-class View:
-    question: Question
-    responses: tuple[Response, ...]
-    partition: Partition | None
-    grades: dict[int, str]
-    estimate: Estimate
-    alarms: tuple[str, ...] = ()
 
 
 def make_view(i, rng, *, n=20, skill=0.5, words=("Paris", "Lyon", "Rome", "Bonn", "Oslo", "Bern", "Riga", "Kyiv")):
@@ -42,7 +33,9 @@ def make_view(i, rng, *, n=20, skill=0.5, words=("Paris", "Lyon", "Rome", "Bonn"
     )
     partition = Partition(question.id, labels, tuple(words[k] for k in order), "rules/1")
     grades = {label: "correct" if k == 0 else "incorrect" for label, k in enumerate(order)}
-    return with_estimate(View(question, responses, partition, grades, Estimate(question.id, "incomplete", 0, 0)))
+    return with_estimate(
+        QuestionView(question, responses, partition, grades, Estimate(question.id, "incomplete", 0, 0))
+    )
 
 
 def with_estimate(view):

@@ -9,7 +9,8 @@
     │   └── TransientError nothing was delivered this time; asking again may work
     └── BudgetError        a cap was reached
 
-Bad arguments of a function are ``ValueError``.
+Bad arguments of a function are ``ValueError``. What came from outside is shown in a sentence through :func:`visible`
+and :func:`shortened`.
 """
 
 
@@ -55,3 +56,54 @@ class TransientError(ModelError):
 
 class BudgetError(SemeceError):
     """A cap was reached; what was in flight is stored."""
+
+
+def visible(text: str, *, keep: str = "") -> str:
+    r"""Write what a terminal would obey or hide, or no file can hold, as its escape.
+
+    Parameters
+    ----------
+    text : str
+        What came from outside.
+    keep : str
+        Characters that stay as they are, such as line breaks.
+
+    Examples
+    --------
+    >>> visible("a\x1b[31m\nb"), visible("a\x1b[31m\nb", keep="\n")
+    ('a\\x1b[31m\\nb', 'a\\x1b[31m\nb')
+    """
+    return "".join(mark if mark.isprintable() or mark in keep else repr(mark)[1:-1] for mark in text)
+
+
+def shortened(text: str, most: int = 80, *, mark: str = "…", kept: int | None = None) -> str:
+    """Cut a text that is too long, and mark the cut.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+    most : int
+        The longest text that stays whole.
+    mark : str
+        Ends a text that was cut.
+    kept : int, optional
+        Characters that are left before the mark; by default as many as make the result ``most`` long.
+
+    Examples
+    --------
+    >>> shortened("abcdef", 6), shortened("abcdef", 5), shortened("abcdef", 5, mark="...", kept=2)
+    ('abcdef', 'abcd…', 'ab...')
+    """
+    return text if len(text) <= most else text[: most - len(mark) if kept is None else kept] + mark
+
+
+def on_one_line(text: str, most: int = 80) -> str:
+    r"""Put a text on one line of at most so many characters.
+
+    Examples
+    --------
+    >>> on_one_line("a\n b"), len(on_one_line("x" * 1000))
+    ('a b', 80)
+    """
+    return shortened(" ".join(text.split()), most)

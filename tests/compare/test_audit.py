@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from semece.compare.audit import (
     COLUMNS,
+    AuditDesign,
     deployed_answers,
     draw,
     export_sheets,
@@ -25,7 +26,7 @@ from semece.compare.audit import (
     read_sheet,
     score_sheets,
 )
-from semece.compare.audit.audit_tables import Judged, everything, numbers_table
+from semece.compare.audit.audit_tables import AuditedAnswer, everything, numbers_table
 from semece.compare.audit.draws import allocate, share_out
 from semece.compare.audit.row_codes import Key
 from semece.compare.audit.sheets import csv_bytes
@@ -121,7 +122,7 @@ def says(truth):
 def test_a_sheet_shows_question_references_and_answer_and_nothing_else(large, tmp_path):
     run = large.run
     answers = {each.question.id: each for each in deployed_answers(run)}
-    found = export_sheets(run, tmp_path / "audit.csv", size=100, overlap=20)
+    found = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=100, overlap=20))
     secrets = run.model, run.name, *run.judge_names
     text = "".join(sheet.read_text() for sheet in found.paths)
     for row in [row for sheet in found.paths for row in table(sheet)]:
@@ -136,7 +137,7 @@ def test_a_sheet_shows_question_references_and_answer_and_nothing_else(large, tm
 
 def test_annotators_share_the_overlap_and_part_the_rest(large, tmp_path):
     run = large.run
-    found = export_sheets(run, tmp_path / "audit.csv", size=101, annotators=3, overlap=20)
+    found = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=101, annotators=3, overlap=20))
     sheets = [[row["row"] for row in table(path)] for path in found.paths]
     assert [path.name for path in found.paths] == ["audit-1.csv", "audit-2.csv", "audit-3.csv"]
     assert found.rows == tuple(map(len, sheets)) == (47, 47, 47)
@@ -151,7 +152,7 @@ def test_order_and_codes_tell_nothing(large, tmp_path):
     """Neither neighbours in the run nor equal strata are to be seen."""
     run = large.run
     answers = {each.question.id: each for each in deployed_answers(run)}
-    (path,) = export_sheets(run, tmp_path / "audit.csv", size=300, annotators=1).paths
+    (path,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=300, annotators=1)).paths
     rows = table(path)
     places = [int(asked(row)[1:]) for row in rows]
     assert abs(np.corrcoef(places, np.arange(300))[0, 1]) < 4 / 300**0.5
@@ -166,21 +167,21 @@ def test_order_and_codes_tell_nothing(large, tmp_path):
 
 def test_the_same_seed_gives_the_same_sheets_and_another_one_others(large, tmp_path):
     run = large.run
-    first = export_sheets(run, tmp_path / "a.csv", size=50).paths
-    again = export_sheets(run, tmp_path / "a.csv", size=50).paths
-    other = export_sheets(run, tmp_path / "b.csv", size=50, seed=1).paths
+    first = export_sheets(run, tmp_path / "a.csv", AuditDesign(size=50)).paths
+    again = export_sheets(run, tmp_path / "a.csv", AuditDesign(size=50)).paths
+    other = export_sheets(run, tmp_path / "b.csv", AuditDesign(size=50, seed=1)).paths
     assert first == again
     assert {asked(row) for row in table(first[0])} != {asked(row) for row in table(other[0])}
 
 
 def test_a_sheet_that_is_there_is_never_overwritten(large, tmp_path):
     run = large.run
-    paths = export_sheets(run, tmp_path / "audit.csv", size=50).paths
+    paths = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=50)).paths
     fill(paths[1], lambda row: "correct")
     filled = paths[1].read_bytes()
     paths[0].unlink()
     with pytest.raises(SemeceError, match=r"audit-2.csv is there already and may hold verdicts; write to another"):
-        export_sheets(run, tmp_path / "audit.csv", size=50)
+        export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=50))
     assert paths[1].read_bytes() == filled
     assert not paths[0].exists()
 
@@ -208,7 +209,7 @@ def test_questions_with_too_few_answers_are_not_drawn(semece):
 
 
 def test_one_answer_can_be_drawn_for_one_person(large, tmp_path):
-    found = export_sheets(large.run, tmp_path / "one.csv", size=1, by="none", annotators=1)
+    found = export_sheets(large.run, tmp_path / "one.csv", AuditDesign(size=1, by="none", annotators=1))
     assert (found.rows, found.shared) == ((1,), 0)
     assert found.paths[0].read_bytes().startswith(codecs.BOM_UTF8)
 
@@ -217,7 +218,7 @@ def test_an_empty_answer_is_on_no_sheet_and_counts_as_not_correct(tmp_path):
     questions = [question(f"q{i}", [5, 1], judge=True) for i in range(60)]
     questions += [question(f"b{i}", [5, 1], judge=False, answers=["", "other"]) for i in range(30)]
     with Run(write_run(tmp_path, questions)) as run:
-        found = export_sheets(run, tmp_path / "audit.csv", annotators=1)
+        found = export_sheets(run, tmp_path / "audit.csv", AuditDesign(annotators=1))
         scored = score_sheets(run, [fill(found.paths[0], lambda row: "correct")])
     assert (found.rows, found.blank) == ((60,), 30)
     assert scored.counts["blank"] == 30
@@ -303,9 +304,10 @@ def test_strata_are_what_they_are_said_to_be(large):
 )
 def test_options_out_of_range_are_refused_in_a_sentence(large, tmp_path, monkeypatch, options, sentence):
     monkeypatch.chdir(tmp_path)
-    run = large.run
+    output = options.get("output", "audit.csv")
+    design = {name: value for name, value in options.items() if name != "output"}
     with pytest.raises(SemeceError, match=re.escape(sentence)):
-        export_sheets(run, **options)
+        export_sheets(large.run, output, AuditDesign(**design))
     assert not list(tmp_path.iterdir())
 
 
@@ -450,7 +452,7 @@ def test_a_file_that_is_no_sheet_is_refused_in_a_sentence(tmp_path):
 def test_people_who_say_what_the_judge_says_leave_every_number(large, tmp_path):
     run = large.run
     said = {each.question.id: each.said for each in deployed_answers(run)}
-    paths = export_sheets(run, tmp_path / "audit.csv", size=150).paths
+    paths = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=150)).paths
     scored = score_sheets(run, [fill(path, says(said)) for path in paths])
     for row in scored.numbers.iter_rows(named=True):
         assert row["corrected"] == pytest.approx(row["judge"], abs=1e-12)
@@ -466,7 +468,7 @@ def test_people_who_say_what_the_judge_says_leave_every_number(large, tmp_path):
 def test_with_all_judged_the_numbers_are_peoples_own(large, tmp_path):
     truth, run = large.truth, large.run
     answers = deployed_answers(run)
-    (sheet,) = export_sheets(run, tmp_path / "audit.csv", size=1000, annotators=1).paths
+    (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=1000, annotators=1)).paths
     scored = score_sheets(run, [fill(sheet, says(truth))])
     right = np.array([float(truth[each.question.id]) for each in answers])
     stated = np.array([each.verbalized is not None for each in answers])
@@ -495,7 +497,7 @@ def test_the_corrected_accuracy_is_unbiased_whatever_the_strata(large, by):
     for seed in range(300):
         plan, drawn = draw(answers, size=80, by=by, seed=seed)
         words = ("incorrect", "correct")
-        judged = [Judged(one.answer, one.stratum, {0: words[truth[one.answer.question.id]]}) for one in drawn]
+        judged = [AuditedAnswer(one.answer, one.stratum, {0: words[truth[one.answer.question.id]]}) for one in drawn]
         known = everything(plan, answers, judged)
         found.append(corrected_accuracy([each.correct for each in answers], known.audited))
     value, low, high = np.array(found).T
@@ -507,7 +509,7 @@ def test_the_corrected_accuracy_is_unbiased_whatever_the_strata(large, by):
 
 def test_two_annotators_are_compared_and_count_half_each_where_they_differ(large, tmp_path):
     truth, run = large.truth, large.run
-    paths = export_sheets(run, tmp_path / "audit.csv", size=100, overlap=40).paths
+    paths = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=100, overlap=40)).paths
     first, second = (dict.fromkeys(asked(row) for row in table(sheet)) for sheet in paths)
     shared = sorted(set(first) & set(second))
     turned = set(shared[:8])
@@ -530,7 +532,7 @@ def test_two_annotators_are_compared_and_count_half_each_where_they_differ(large
 
 def test_rows_without_a_verdict_are_counted(large, tmp_path):
     truth, run = large.truth, large.run
-    (sheet,) = export_sheets(run, tmp_path / "audit.csv", size=100, annotators=1).paths
+    (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=100, annotators=1)).paths
     kept = {asked(row) for row in table(sheet)[:60]}
     filled = fill(sheet, lambda row: says(truth)(row) if asked(row) in kept else "")
     scored = score_sheets(run, [filled])
@@ -545,20 +547,20 @@ def test_rows_without_a_verdict_are_counted(large, tmp_path):
 
 def test_too_few_verdicts_give_an_accuracy_and_no_calibration_error(large, tmp_path):
     truth, run = large.truth, large.run
-    (sheet,) = export_sheets(run, tmp_path / "audit.csv", size=49, annotators=1).paths
+    (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=49, annotators=1)).paths
     numbers = score_sheets(run, [fill(sheet, says(truth))]).numbers
     assert numbers["corrected"][0] is not None
     assert numbers["corrected"].to_list()[1:] == [None] * 3
     assert numbers["reason"][1] == "49 answers with a verdict; a corrected ECE needs 50"
     assert numbers["judge"].null_count() == 0
-    (sheet,) = export_sheets(run, tmp_path / "more.csv", size=50, annotators=1).paths
+    (sheet,) = export_sheets(run, tmp_path / "more.csv", AuditDesign(size=50, annotators=1)).paths
     assert score_sheets(run, [fill(sheet, says(truth))]).numbers["corrected"][1] is not None
 
 
 def test_few_questions_are_enough_if_all_of_them_are_judged(tmp_path):
     questions, truth = simulated(24)
     with Run(write_run(tmp_path, questions)) as run:
-        (sheet,) = export_sheets(run, tmp_path / "audit.csv", annotators=1).paths
+        (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(annotators=1)).paths
         numbers = score_sheets(run, [fill(sheet, says(truth))]).numbers
     assert numbers["corrected"].null_count() == 0
 
@@ -566,7 +568,7 @@ def test_few_questions_are_enough_if_all_of_them_are_judged(tmp_path):
 def test_a_stratum_without_a_verdict_leaves_no_corrected_number(large, tmp_path):
     truth, run = large.truth, large.run
     said = {each.question.id: each.said for each in deployed_answers(run)}
-    (sheet,) = export_sheets(run, tmp_path / "audit.csv", size=100, annotators=1).paths
+    (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=100, annotators=1)).paths
     scored = score_sheets(run, [fill(sheet, lambda row: says(truth)(row) if said[asked(row)] else "")])
     assert set(scored.numbers["reason"]) == {"no verdict yet in one of the strata"}
     assert scored.numbers["corrected"].null_count() == 4
@@ -583,7 +585,7 @@ def test_another_judge_of_the_same_answers_is_measured_by_the_same_sheets(large,
     (tmp_path / "other").mkdir()
     run = large.run
     with Run(write_run(tmp_path / "other", questions, "run")) as other:
-        paths = export_sheets(run, tmp_path / "audit.csv", size=150).paths
+        paths = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=150)).paths
         scored = score_sheets(other, [fill(each, says(truth)) for each in paths])
     assert scored.counts["judged"] == 150
     assert scored.quality["agreement"][0] == 1
@@ -593,7 +595,7 @@ def test_another_judge_of_the_same_answers_is_measured_by_the_same_sheets(large,
 def test_answers_that_have_changed_and_questions_that_are_gone_or_new_are_counted(large, tmp_path):
     path, truth, run = large
     questions = [json.loads(line) for line in path.with_suffix(".jsonl").read_text().splitlines()]
-    (sheet,) = export_sheets(run, tmp_path / "audit.csv", size=100, annotators=1).paths
+    (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=100, annotators=1)).paths
     names = [asked(row) for row in table(sheet)]
     filled = fill(sheet, says(truth))
     for each in questions:
@@ -619,7 +621,7 @@ def test_a_confidence_that_is_missing_leaves_the_others_their_share(large):
     run = large.run
     answers = deployed_answers(run)
     plan, drawn = draw(answers, size=100, by="verdict", seed=3)
-    judged = [Judged(one.answer, one.stratum, {0: "correct"}) for one in drawn]
+    judged = [AuditedAnswer(one.answer, one.stratum, {0: "correct"}) for one in drawn]
     known = everything(plan, answers, judged)
     kept = np.array([each.verbalized is not None for each in answers])
     among = known.among(kept)
@@ -635,7 +637,7 @@ def test_a_confidence_that_is_missing_leaves_the_others_their_share(large):
 
 def test_peoples_verdicts_are_labelled_answers_for_other_judges(large, tmp_path):
     truth, run = large.truth, large.run
-    paths = export_sheets(run, tmp_path / "audit.csv", size=60, overlap=60).paths
+    paths = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=60, overlap=60)).paths
     names = [asked(row) for row in table(paths[0])]
     sheets = [
         fill(paths[0], says(truth)),
@@ -658,7 +660,7 @@ def test_peoples_verdicts_are_labelled_answers_for_other_judges(large, tmp_path)
 def sheet(large, tmp_path):
     """One filled sheet of the large run."""
     truth, run = large.truth, large.run
-    (one,) = export_sheets(run, tmp_path / "audit.csv", size=60, annotators=1).paths
+    (one,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=60, annotators=1)).paths
     fill(one, says(truth))
     return one
 
@@ -750,7 +752,7 @@ def test_more_rows_than_were_drawn_are_refused(sheet, large):
 
 def test_sheets_that_do_not_belong_together_are_refused(sheet, large, tmp_path):
     run = large.run
-    (other,) = export_sheets(run, tmp_path / "other.csv", size=60, annotators=1, seed=5).paths
+    (other,) = export_sheets(run, tmp_path / "other.csv", AuditDesign(size=60, annotators=1, seed=5)).paths
     with pytest.raises(SemeceError, match=r"audit-1.csv and .*other-1.csv are of different audits; score them apart"):
         score_sheets(run, [read_sheet(sheet), read_sheet(other)])
     with pytest.raises(SemeceError, match=r"audit-1.csv is named twice"):
@@ -790,9 +792,9 @@ def openpyxl():
 
 def test_xlsx_sheets_hold_what_csv_sheets_hold(openpyxl, large, tmp_path):
     run = large.run
-    paths = export_sheets(run, tmp_path / "audit.csv", size=60).paths
-    books = export_sheets(run, tmp_path / "audit.xlsx", size=60).paths
-    assert export_sheets(run, tmp_path / "audit.xlsx", size=60).paths == books
+    paths = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=60)).paths
+    books = export_sheets(run, tmp_path / "audit.xlsx", AuditDesign(size=60)).paths
+    assert export_sheets(run, tmp_path / "audit.xlsx", AuditDesign(size=60)).paths == books
     for path, book in zip(paths, books, strict=True):
         rows = openpyxl.load_workbook(book).worksheets[0].iter_rows(values_only=True)
         cells = [["" if value is None else value for value in row] for row in rows]
@@ -801,7 +803,7 @@ def test_xlsx_sheets_hold_what_csv_sheets_hold(openpyxl, large, tmp_path):
 
 def test_a_filled_xlsx_sheet_is_scored_and_not_overwritten(openpyxl, large, tmp_path):
     truth, run = large.truth, large.run
-    (sheet,) = export_sheets(run, tmp_path / "audit.xlsx", size=60, annotators=1).paths
+    (sheet,) = export_sheets(run, tmp_path / "audit.xlsx", AuditDesign(size=60, annotators=1)).paths
     book = openpyxl.load_workbook(sheet)
     for row in book.worksheets[0].iter_rows(min_row=2):
         row[4].value = says(truth)({"question": row[1].value})
@@ -810,14 +812,14 @@ def test_a_filled_xlsx_sheet_is_scored_and_not_overwritten(openpyxl, large, tmp_
     scored = score_sheets(run, [read_sheet(sheet)])
     assert scored.counts["judged"] == 60
     with pytest.raises(SemeceError, match="is there already and may hold verdicts"):
-        export_sheets(run, tmp_path / "audit.xlsx", size=60, annotators=1)
+        export_sheets(run, tmp_path / "audit.xlsx", AuditDesign(size=60, annotators=1))
     assert sheet.read_bytes() == filled
 
 
 def test_no_cell_of_an_xlsx_sheet_is_a_formula_and_verdicts_are_chosen(openpyxl, tmp_path):
     formula = question("f", [5, 1], judge=True, answers=["=1+1", "b"])
     with Run(write_run(tmp_path, [formula])) as run:
-        (sheet,) = export_sheets(run, tmp_path / "audit.xlsx", annotators=1).paths
+        (sheet,) = export_sheets(run, tmp_path / "audit.xlsx", AuditDesign(annotators=1)).paths
     page = openpyxl.load_workbook(sheet).worksheets[0]
     assert (page["D2"].value, page["D2"].data_type) == ("=1+1", "s")
     (choice,) = page.data_validations.dataValidation

@@ -56,7 +56,7 @@ def test_a_run_that_is_surely_worse_than_its_baseline_fails(semece, paths):
     code, out, _ = semece("check", paths["wrong"], "--baseline", paths["bold"], "--json")
     found = {row["name"]: row["passed"] for row in json.loads(out)}
     assert code == 1
-    assert found == {"accuracy": False, "sem1_ece": False, "sem2_ece": False}
+    assert not any(found[name] for name in ("accuracy", "sem1_ece", "sem2_ece"))
 
 
 def test_a_better_run_passes(semece, paths):

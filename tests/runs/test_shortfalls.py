@@ -6,9 +6,9 @@ import re
 
 import pytest
 
+from semece.compare.judge_comparison import ask_judges, compare_judges, judge_shortfall
 from semece.compare.judge_eval import evaluate_judge
 from semece.compare.labelled_files import read_labelled
-from semece.compare.two_judges import ask_judges, compare_judges, judge_shortfall
 from semece.judges import Missing, Undelivered
 from semece.runs.run import Run
 from semece.runs.scored_samples import score

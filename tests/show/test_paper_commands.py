@@ -13,7 +13,7 @@ from semece.errors import SemeceError
 from semece.runs.renderers import to_csv, to_latex
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
-from semece.show.figures.figures_by_name import FIGURES, MOST, draw
+from semece.show.figures.run_figures import FIGURES, MOST, draw
 from semece.show.tables.paper_tables import POOLED, TABLES, groups, known, largest_budget, paper_table
 from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.calibration.binned_errors import ece

@@ -10,10 +10,11 @@ from html.parser import HTMLParser
 import pytest
 
 from semece.errors import SemeceError
-from semece.records import Estimate, Partition, Question, Response
+from semece.records import Alarm, Estimate, Partition, Question, Response
+from semece.runs import QuestionView
 from semece.show import report, tables
 from semece.show.report.entries import DETAILS, Detail, make_entries, make_entry
-from tests.synthetic import View, make_page, make_views, plain, with_estimate
+from tests.synthetic import make_page, make_views, plain, with_estimate
 
 HOSTILE = (
     "<script>alert(1)</script>\"'><img src=x onerror=alert(2)></noscript></details>&amp;\ud800\x00 {{ 7*7 }}\u202e"
@@ -45,10 +46,9 @@ def hostile_view():
     answers = [HOSTILE, HOSTILE.lower(), "plain"]
     responses = tuple(Response(HOSTILE, i, a, a, None, "parsed") for i, a in enumerate(answers))
     partition = Partition(HOSTILE, (0, 0, 1), (HOSTILE, "plain"), "rules/1")
-    view = View(
-        question, responses, partition, {0: "incorrect", 1: "correct"}, Estimate(HOSTILE, "x", 0, 0), (HOSTILE,)
-    )
-    return with_estimate(view)
+    grades, alarms = {0: "incorrect", 1: "correct"}, (Alarm("instruction", HOSTILE),)
+    estimate = Estimate(HOSTILE, "x", 0, 0)
+    return with_estimate(QuestionView(question, responses, partition, grades, estimate, alarms))
 
 
 @pytest.fixture(scope="module")
@@ -282,7 +282,7 @@ def test_detail_is_left_out_to_keep_the_page_small():
     for entry in tight:
         hidden, answers = entry.hidden
         assert sum(c.count for c in entry.classes) + answers == 50
-        assert len(entry.classes) + hidden == entry.estimate.n_classes
+        assert len(entry.classes) + hidden == entry.view.estimate.n_classes
 
 
 def test_the_size_of_an_entry_is_about_its_size_on_the_page():

@@ -11,9 +11,9 @@ from typing import NoReturn
 
 import typer
 
-from semece.cli import auditing, catalogue, checking, comparing, judging, research, running, studying
+from semece.cli import auditing, catalogue, checking, comparing, judging, running, studying, theory_commands
 from semece.cli import paper_commands as paper
-from semece.cli import run_readers as reading
+from semece.cli import reading_commands as reading
 
 app = typer.Typer(
     name="semece",
@@ -23,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (running, studying, reading, paper, comparing, checking, judging, research, catalogue):
+for module in (running, studying, reading, paper, comparing, checking, judging, theory_commands, catalogue):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 app.add_typer(auditing.app, name="audit")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
 
 import typer
 
-from semece.cli.judging import AsJson, aligned, clipped
-from semece.cli.run_readers import Judge, OneRun, open_runs
+from semece.cli.judging import AsJson, aligned
+from semece.cli.reading_commands import Judge, OneRun, open_runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,11 +52,12 @@ def export(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece audit export RUN.db -o audit.xlsx[/bold]
     """
-    from semece.compare.audit import export_sheets
+    from semece.compare.audit import AuditDesign, export_sheets
 
+    design = AuditDesign(size, by, annotators, overlap, seed)
     with ExitStack() as stack:
         opened = open_runs(stack, [run], judge)[0]
-        found = export_sheets(opened, output, size=size, by=by, annotators=annotators, overlap=overlap, seed=seed)
+        found = export_sheets(opened, output, design)
     for line in export_lines(found, run, judge):
         typer.echo(line)
 
@@ -132,14 +133,16 @@ def numbers_text(table: pl.DataFrame) -> pl.DataFrame:
     """Make the table of numbers one for reading."""
     import polars as pl
 
-    from semece.runs.renderers import label
+    from semece import tables
 
-    named = table.with_columns(pl.col("quantity").map_elements(label, return_dtype=pl.String))
+    named = table.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
     return named.drop("judge_debiased").rename({"corrected_debiased": "debiased"})
 
 
 def score_lines(found: Scored, listed: int) -> Iterator[str]:
     """Lay out what the sheets say."""
+    from semece.errors import on_one_line
+
     counts = found.counts
     yield (
         f"{found.run}: {counts['judged']:,} of {counts['drawn']:,} drawn answers judged; "
@@ -157,7 +160,6 @@ def score_lines(found: Scored, listed: int) -> Iterator[str]:
         yield f"Note: {note}."
     for row in found.disagreements[:listed]:
         people = ", ".join(f"{name} {word}" for name, word in row["people"].items())
-        yield (
-            f"{row['question_id']}: {clipped(row['answer'])!r} (references: {clipped(' | '.join(row['references']))}); "
-            f"judge {row['judge']}, {people}"
-        )
+        answer, references = on_one_line(row["answer"]), on_one_line(" | ".join(row["references"]))
+        said = f"judge {row['judge']}, {people}"
+        yield f"{row['question_id']}: {answer!r} (references: {references}); {said}"

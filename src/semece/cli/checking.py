@@ -9,7 +9,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from semece.cli.run_readers import AsJson, Judge, OneRun, open_runs
+from semece.cli.reading_commands import AsJson, Judge, OneRun, open_runs
 from semece.runs.metrics import limited_names
 
 Limits = Annotated[

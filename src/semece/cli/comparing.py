@@ -17,10 +17,9 @@ from semece.cli.judging import (
     aligned,
     as_dicts,
     carry_out,
-    clipped,
     end,
 )
-from semece.cli.run_readers import open_runs
+from semece.cli.reading_commands import open_runs
 from semece.cli.typer_options import COMPARING, Told, with_options
 
 if TYPE_CHECKING:
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from semece.compare.judge_comparison import Comparison
     from semece.compare.standings import Standings
-    from semece.compare.two_judges import Comparison
 
 Several = Annotated[list[Path], typer.Argument(help="Run files: several, or one with --judges.")]
 Judges = Annotated[
@@ -60,8 +59,8 @@ def compare(
 
     Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
     """
-    from semece.compare.two_judges import ask_judges, check_two
-    from semece.errors import SemeceError
+    from semece import SemeceError
+    from semece.compare.judge_comparison import ask_judges, check_two
 
     if judges is None:
         print_standings(runs, as_json=as_json)
@@ -75,9 +74,8 @@ def compare(
 
 def print_judges(path: Path, judges: tuple[str, str], *, listed: int, as_json: bool) -> None:
     """Print how two judges of a run differ, and what they have not judged; exit with 3 if they may still do so."""
-    from semece.compare.two_judges import compare_judges, judge_shortfall
-    from semece.errors import SemeceError
-    from semece.runs.run import Run
+    from semece import Run, SemeceError
+    from semece.compare.judge_comparison import compare_judges, judge_shortfall
 
     shortfalls = [judge_shortfall(path, judge) for judge in judges]
     with Run(path, judge=judges[0]) as first, Run(path, judge=judges[1]) as second:
@@ -97,11 +95,11 @@ def print_comparison(
     name: str, found: Comparison, *, listed: int, as_json: bool, shortfalls: Sequence[dict[str, Any]] = ()
 ) -> None:
     """Print how two judges of a run differ: numbers, hedges, alarms, questions."""
-    from semece.runs.renderers import to_json
+    from semece import tables
 
     if as_json:
         names = ("table", "hedging", "alarms", "changed")
-        parts = {part: json.loads(to_json(getattr(found, part))) for part in names}
+        parts = {part: json.loads(tables.to_json(getattr(found, part))) for part in names}
         head = {"run": name, "judges": found.judges, "questions": found.questions, "left_out": found.left_out}
         counts = {"alarm_counts": found.alarm_counts(), "shortfalls": list(shortfalls)}
         typer.echo(json.dumps({**head, **parts, **counts}, ensure_ascii=False, allow_nan=False))
@@ -114,7 +112,7 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
     """Lay a comparison out."""
     import polars as pl
 
-    from semece.show.tables import plural
+    from semece import tables
 
     first, second = found.judges
     left_out = sum(found.left_out.values())
@@ -134,7 +132,7 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
         yield from _alarm_lines(found, judge, listed)
     changed = found.changed.head(listed)
     if changed.height:
-        yield f"\n{plural(found.changed.height, 'question')} not judged alike; the least alike\n"
+        yield f"\n{tables.plural(found.changed.height, 'question')} not judged alike; the least alike\n"
         same = pl.when(changed["same_mode"]).then(pl.lit("yes")).otherwise(pl.lit("no")).alias("same_mode")
         yield aligned(changed.with_columns(changed["text"].str.slice(0, 60), same))
     yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
@@ -142,16 +140,16 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
 
 def print_standings(paths: Sequence[Path], *, as_json: bool) -> None:
     """Print how runs differ: who is ahead, how surely, and every paired change."""
+    from semece import tables
     from semece.compare.standings import compare_runs
-    from semece.runs.renderers import to_json
 
     with ExitStack() as stack:
         runs = open_runs(stack, paths)
         found = compare_runs(runs)
         if as_json:
-            tables = {name: json.loads(to_json(getattr(found, name))) for name in ("changes", "ranking")}
+            parts = {name: json.loads(tables.to_json(getattr(found, name))) for name in ("changes", "ranking")}
             head = {"runs": found.runs, "questions": found.questions, "left_out": found.left_out}
-            typer.echo(json.dumps(head | tables, ensure_ascii=False, allow_nan=False))
+            typer.echo(json.dumps(head | parts, ensure_ascii=False, allow_nan=False))
             return
         for line in standings_lines(found, judges={run.judge_names for run in runs}):
             typer.echo(line)
@@ -161,19 +159,19 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
     """Lay runs out: a sentence per quantity, the ranking, the changes."""
     import polars as pl
 
-    from semece.runs.renderers import label
-    from semece.show.tables import judge_text, plural
+    from semece import tables
 
-    yield f"{plural(found.questions, 'question')} complete in all of {len(found.runs)} runs, n the same"
+    yield f"{tables.plural(found.questions, 'question')} complete in all of {len(found.runs)} runs, n the same"
     if any(found.left_out.values()):
         parts = ", ".join(f"{count:,} of {name}" for name, count in found.left_out.items() if count)
         yield f"Left out because another run lacks them: {parts}."
     if len(judges) > 1:
-        yield f"Judged by different judges: {', '.join(sorted(map(judge_text, judges)))}. Part of a change is theirs."
-    ranking = found.ranking.with_columns(pl.col("quantity").map_elements(label, return_dtype=pl.String))
+        names = ", ".join(sorted(map(tables.judge_text, judges)))
+        yield f"Judged by different judges: {names}. Part of a change is theirs."
+    ranking = found.ranking.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
-        yield leader(str(name), label(str(name)), rows.filter(pl.col("rank") == 1))
+        yield leader(str(name), tables.label(str(name)), rows.filter(pl.col("rank") == 1))
     yield "\n" + aligned(ranking)
     for (name,), rows in found.changes.group_by("run", maintain_order=True):
         yield f"\nFrom {found.runs[0]} to {name}"
@@ -196,9 +194,11 @@ def _numbers(table: pl.DataFrame) -> Iterator[str]:
     """Lay out how alike the classes are, and then each number on both sides."""
     import polars as pl
 
-    from semece.runs.renderers import label
+    from semece import tables
 
-    shown = table.drop("reason", "note").with_columns(pl.col("quantity").map_elements(label, return_dtype=pl.String))
+    shown = table.drop("reason", "note").with_columns(
+        pl.col("quantity").map_elements(tables.label, return_dtype=pl.String)
+    )
     ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
     alike = pl.col("first").is_null() & pl.col("second").is_null()
     for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):
@@ -210,10 +210,10 @@ def _numbers(table: pl.DataFrame) -> Iterator[str]:
 
 def _remarks(table: pl.DataFrame, column: str) -> Iterator[str]:
     """Say each remark once, with the quantities it holds for if they are few."""
-    from semece.runs.renderers import label
+    from semece import tables
 
     for (remark,), rows in table.drop_nulls(column).group_by(column, maintain_order=True):
-        names = ", ".join(map(label, rows["quantity"]))
+        names = ", ".join(map(tables.label, rows["quantity"]))
         yield f"\n{names}: {remark}" if rows.height < 5 else f"\n{remark}"
 
 
@@ -221,10 +221,12 @@ def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
     """Give the first alarms of each kind."""
     import polars as pl
 
+    from semece.errors import on_one_line
+
     mine = found.alarms.filter(pl.col("judge") == judge)
     for _, rows in mine.group_by("kind", maintain_order=True):
         for question, text in rows.head(listed).select("question_id", "text").iter_rows():
-            yield f"  {judge}, {question}: {clipped(text, 150)}"
+            yield f"  {judge}, {question}: {on_one_line(text, 150)}"
 
 
 COMMANDS = {"compare": compare}

@@ -81,8 +81,8 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
 
 def read_file(file: Path, *, skip_bad: bool) -> Labelled:
     """Read labelled answers; say what was left out, and what cannot be measured."""
+    from semece import tables
     from semece.compare.labelled_files import read_labelled, without_reference
-    from semece.show.tables import plural
 
     bad: list[str] = []
     labelled = read_labelled(file, bad=(lambda error: bad.append(str(error))) if skip_bad else None)
@@ -90,7 +90,9 @@ def read_file(file: Path, *, skip_bad: bool) -> Labelled:
         typer.echo(f"semece: bad rows left out: {len(bad):,}; the first: {bad[0]}", err=True)
     if empty := without_reference(labelled):
         where = f"line {empty[0]}" if len(empty) == 1 else f"the first on line {empty[0]}"
-        typer.echo(f"semece: no judge can find {plural(len(empty), 'answer')} right: no reference ({where})", err=True)
+        typer.echo(
+            f"semece: no judge can find {tables.plural(len(empty), 'answer')} right: no reference ({where})", err=True
+        )
     if alone := sum(len(row.answers) == 1 for row in labelled.grouped):
         typer.echo(f"semece: rows with one answer, which has nothing to be grouped with: {alone:,}", err=True)
     return labelled
@@ -137,22 +139,22 @@ def print_evaluations(
     """Print what judges say of labelled answers: verdicts by group, then classes, then where they are wrong."""
     import polars as pl
 
-    from semece.runs.renderers import to_json
+    from semece import tables
 
     every = [measured(labelled, evaluation, by) for evaluation in found]
-    tables = {name: pl.concat([one[name] for one in every]) for name in every[0]}
+    joined = {name: pl.concat([one[name] for one in every]) for name in every[0]}
     wrong = [row for evaluation in found for row in disagreements(labelled, evaluation, listed)]
     if as_json:
-        parts: dict[str, Any] = {name: json.loads(to_json(table)) for name, table in tables.items()}
+        parts: dict[str, Any] = {name: json.loads(tables.to_json(table)) for name, table in joined.items()}
         parts |= {"disagreements": wrong, "shortfalls": as_dicts(evaluation.shortfall for evaluation in found)}
         typer.echo(json.dumps(parts, ensure_ascii=False, allow_nan=False))
         return
-    for name, table in tables.items():
+    for name, table in joined.items():
         typer.echo(f"{HEADINGS[name]}\n")
-        typer.echo(aligned(shortened(table)) + "\n")
+        typer.echo(aligned(without_details(table)) + "\n")
     for row in wrong:
         typer.echo(disagreement_line(row))
-    if tables:
+    if joined:
         typer.echo("Brackets are 95 % intervals over questions.")
 
 
@@ -175,8 +177,8 @@ HIDDEN = ("both", "judge_only", "people_only", "neither", "questions", "rand", "
 
 def measured(labelled: Labelled, evaluation: Evaluation, by: str | None) -> dict[str, pl.DataFrame]:
     """Make the tables of one judge, by name; only those that have something to tell."""
+    from semece import tables
     from semece.compare.judge_eval import LENGTHS, answers_of_questions, verdict_rows
-    from semece.show import tables
 
     judge, found = evaluation.judge, {}
     if labelled.graded:
@@ -212,21 +214,17 @@ def disagreements(labelled: Labelled, evaluation: Evaluation, most: int) -> Iter
 
 def disagreement_line(row: dict[str, Any]) -> str:
     """Say on what the judge and people disagree."""
+    from semece.errors import on_one_line
+
     people = "incorrect" if row["verdict"] == "correct" else "correct"
-    references = clipped(" | ".join(row["references"]))
+    references, answer = on_one_line(" | ".join(row["references"])), on_one_line(row["answer"])
     return (
-        f"line {row['line']}: {row['judge']} says {row['verdict']}, people say {people}: {clipped(row['answer'])!r} "
+        f"line {row['line']}: {row['judge']} says {row['verdict']}, people say {people}: {answer!r} "
         f"(references: {references})"
     )
 
 
-def clipped(text: str, most: int = 80) -> str:
-    """Shorten a text for one line."""
-    flat = " ".join(text.split())
-    return flat if len(flat) <= most else f"{flat[: most - 1]}…"
-
-
-def shortened(table: pl.DataFrame) -> pl.DataFrame:
+def without_details(table: pl.DataFrame) -> pl.DataFrame:
     """Leave out what only JSON has, and counts of what is missing if nothing is."""
     empty = [name for name in ("ungraded", "unpartitioned") if name in table.columns and not table[name].sum()]
     dropped = [name for name in (*HIDDEN, *empty) if name in table.columns]
@@ -236,10 +234,10 @@ def shortened(table: pl.DataFrame) -> pl.DataFrame:
 
 def aligned(table: pl.DataFrame) -> str:
     """Lay a table out in columns; a column without any value is left out."""
-    from semece.runs.renderers import cells
+    from semece import tables
 
     kept = [name for name in table.columns if table[name].null_count() < table.height]
-    head, rows = cells(table.select(kept))
+    head, rows = tables.cells(table.select(kept))
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in (head, *rows))
     return "\n".join(line.rstrip() for line in lines)

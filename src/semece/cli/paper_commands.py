@@ -8,7 +8,7 @@ from typing import Annotated, Optional, cast
 
 import typer
 
-from semece.cli.run_readers import Judge, Runs, open_runs
+from semece.cli.reading_commands import Judge, Runs, open_runs
 
 TABLE_NAMES = "ece, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
 FIGURE_NAMES = "reliability, risk-coverage, margin, regime, sweep, sweep-ece, rate, budget or predictions"
@@ -29,9 +29,8 @@ def table(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece table ece runs/*.db --format latex -o ece.tex[/bold]
     """
-    from semece.errors import SemeceError
+    from semece import SemeceError, tables
     from semece.runs.exports import write
-    from semece.show import tables
 
     with ExitStack() as stack:
         try:
@@ -54,9 +53,8 @@ def figure(
 
     Example: [bold]semece figure reliability runs/*.db -o reliability.pdf[/bold]
     """
-    from semece.errors import SemeceError
-    from semece.show import figures
-    from semece.show.figures.figures_by_name import draw
+    from semece import SemeceError, figures
+    from semece.show.figures.run_figures import draw
 
     with ExitStack() as stack:
         try:

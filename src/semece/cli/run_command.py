@@ -53,7 +53,7 @@ def run_command(told: Told) -> None:
 
 def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -> None:
     """Print the summary if there is one, the path, and how to go on if something is missing."""
-    from semece.cli.run_readers import print_summary
+    from semece.cli.reading_commands import print_summary
 
     caps = {"--budget": settings.max_cost, "--max-total-tokens": settings.max_total_tokens}
     words, capped = (with_higher_cap(sys.argv[1:], caps), " with a higher cap") if code == 3 else (sys.argv[1:], "")
@@ -77,7 +77,7 @@ def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -
 
 def owed(path: Path, settings: Settings) -> Iterator[str]:
     """Say what a judge that is a model could not judge, and why; what did not come is counted as missing elsewhere."""
-    from semece.compare.two_judges import judge_shortfall
+    from semece.compare.judge_comparison import judge_shortfall
 
     judges = set(settings.judges())
     shortfall = judge_shortfall(path, *judges) if len(judges) == 1 else None

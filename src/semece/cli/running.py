@@ -53,7 +53,7 @@ def score(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
-    from semece.cli.run_readers import print_summary
+    from semece.cli.reading_commands import print_summary
     from semece.runs.scored_samples import SamplesReading
     from semece.runs.scored_samples import score as store_samples
 

@@ -100,7 +100,7 @@ def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
 
 def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
     """Read a run; None if there is nothing, or nothing that the study asks for."""
-    from semece.runs.run import Run
+    from semece import Run
     from semece.show.tables.study_grid import read_cell
 
     if not (one.readable and one.cell.path.exists()):
@@ -130,13 +130,13 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
 
 def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
     """Say what came out of a run, and why it is not finished."""
-    from semece.show.tables import verdict
+    from semece import tables
 
     if numbers is None:
         return f"{one.cell.name}: not in the table: {one.trouble}"
     done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {numbers.selected:,} questions. "
     rest = "" if one.trouble is None else f" Not finished: {one.trouble}"
-    return f"{one.cell.name}: {done}{verdict(numbers.row)}{rest}"
+    return f"{one.cell.name}: {done}{tables.verdict(numbers.row)}{rest}"
 
 
 def shown(table: pl.DataFrame) -> pl.DataFrame:
@@ -146,9 +146,9 @@ def shown(table: pl.DataFrame) -> pl.DataFrame:
 
 def table_notes(made: Study) -> Iterator[str]:
     """Say what brackets are, and that other bins than the usual ones were asked for."""
-    from semece.show.tables import NOTE
+    from semece import tables
 
-    yield NOTE
+    yield tables.NOTE
     if made.n_bins != 10 or made.closed != "left":
         yield (
             f"ECE in {made.n_bins} bins, closed {made.closed}, as [analysis] says; 'semece table' and 'semece report' "
@@ -171,7 +171,7 @@ def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
 
 def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> dict[str, Any]:
     """Give a study as JSON."""
-    from semece.runs.renderers import to_json
+    from semece import tables
     from semece.show.tables.study_grid import grid_table
 
     there = [numbers for numbers in read if numbers is not None]
@@ -186,7 +186,13 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
             facts |= dict(zip(names, numbers.spent, strict=True)) | {"events": numbers.events}
         cells.append(facts)
     head = {"study": made.name, "sha256": made.sha256, "copy": str(made.copy)}
-    return {**head, "bins": made.n_bins, "closed": made.closed, "cells": cells, "table": json.loads(to_json(table))}
+    return {
+        **head,
+        "bins": made.n_bins,
+        "closed": made.closed,
+        "cells": cells,
+        "table": json.loads(tables.to_json(table)),
+    }
 
 
 def print_plans(made: Study, plans: Sequence[CellPlan], *, as_json: bool) -> None:

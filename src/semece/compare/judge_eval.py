@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semece.errors import ParseError, SemeceError, StoreError
 from semece.judges import STAGES, Missing, Undelivered, distinct, open_judges, row_of
 from semece.records import Partition
-from semece.runs.shortfalls import Shortfall, shortfall_of
+from semece.runs import Shortfall, shortfall_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
 from semece.sampling.judge_calls import run_asking

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.canonical_json import digest, encodable
 from semece.datasets import REFERENCE_NAMES, question_from, read_rows, shown
-from semece.errors import ParseError, SemeceError
-from semece.formats import printable, sample_from
+from semece.errors import ParseError, SemeceError, visible
+from semece.formats import sample_from
 from semece.judges.given import read_given
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def graded_from(row: Mapping[str, Any], where: str, line: int = 1) -> GradedAnsw
     if "answer" not in row or not names:
         raise ParseError(
             f"{where}: expected the fields 'answer' and 'correct', or 'answers' and 'labels'; got "
-            f"{printable(', '.join(sorted(row))) or 'nothing'}"
+            f"{visible(', '.join(sorted(row))) or 'nothing'}"
         )
     answer = row["answer"]
     if not isinstance(answer, str):

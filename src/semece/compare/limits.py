@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.compare.standings import compare_runs
 from semece.errors import SemeceError
-from semece.runs.metrics import directions, limited_names
-from semece.runs.renderers import label
-from semece.runs.summary_rows import summary_table
+from semece.runs import directions, label, limited_names, summary_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.runs.run import Run
+    from semece.runs import Run
 
 
 class Check(NamedTuple):

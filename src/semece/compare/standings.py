@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
-from semece.runs.metrics import quantities
-from semece.runs.run import names_of, pool_of
-from semece.stats.diagnostics.changes import compare_arms, rank_arms
+from semece.runs import names_of, pool_of, quantities
+from semece.stats.diagnostics import compare_arms, rank_arms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
-    from semece.runs.run import QuestionView, Run
+    from semece.runs import QuestionView, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import encodable, plain
-from semece.errors import ParseError
+from semece.errors import ParseError, shortened
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -245,8 +245,7 @@ def shown(value: object, most: int = 80) -> str:
     >>> shown("Paris"), shown(list(range(100)), 12)
     ("'Paris'", '[0, 1, 2,...')
     """
-    text = repr(value)
-    return text if len(text) <= most else f"{text[: most - 3]}..."
+    return shortened(repr(value), most, mark="...")
 
 
 def _listed(cell: str) -> list[object] | str:

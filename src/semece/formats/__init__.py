@@ -13,7 +13,7 @@ from semece.errors import ParseError
 from semece.formats import batch_outputs, inspect_logs, lm_eval, promptfoo, samples, sem_ece, simple_evals, uqlm
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
 from semece.formats.samples import sample_from
-from semece.formats.sources import Findings, SampleFile, Wanted, printable
+from semece.formats.sources import Findings, SampleFile, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -32,7 +32,6 @@ __all__ = [
     "Findings",
     "Wanted",
     "collect",
-    "printable",
     "sample_from",
 ]
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from semece.canonical_json import encodable
 from semece.datasets import storable
-from semece.errors import ParseError
+from semece.errors import ParseError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -173,4 +173,4 @@ def natural(text: str) -> list[tuple[int, int, str]]:
 
 
 def _excerpt(text: str) -> str:
-    return repr(text if len(text) <= 60 else f"{text[:57]}...")
+    return repr(shortened(text, 60, mark="..."))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from semece.errors import ParseError
+from semece.errors import ParseError, visible
 from semece.formats.json_stream import Json, JsonStream
 
 if TYPE_CHECKING:
@@ -58,17 +58,17 @@ class Findings:
 
     def note(self, sentence: str) -> None:
         """Add a sentence once."""
-        if printable(sentence) not in self.notes:
-            self.notes.append(printable(sentence))
+        if visible(sentence) not in self.notes:
+            self.notes.append(visible(sentence))
 
     def add_model(self, name: str, where: str) -> str:
         """Write down a model; give its name as it is printed and asked for."""
-        self.models.setdefault(printable(name), where)
-        return printable(name)
+        self.models.setdefault(visible(name), where)
+        return visible(name)
 
     def add_dataset(self, name: str, where: str) -> None:
         """Write down a dataset."""
-        self.datasets.setdefault(printable(name), where)
+        self.datasets.setdefault(visible(name), where)
 
     def tried(self, read: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | None:
         """Read a row; None if it is bad and bad rows are left out.
@@ -83,7 +83,7 @@ class Findings:
         except ParseError as error:
             if not self.skip_bad:
                 raise
-            self.skipped.append(printable(str(error)))
+            self.skipped.append(visible(str(error)))
             return None
 
 
@@ -239,17 +239,6 @@ class SampleFile:
             yield
         except OSError as error:
             raise ParseError(f"{self.path} cannot be read: {error.strerror or error}") from None
-
-
-def printable(text: str) -> str:
-    r"""Write characters that a terminal would obey, or no file can hold, as their escapes.
-
-    Examples
-    --------
-    >>> printable("a\x1b[31m\nb")
-    'a\\x1b[31m\\nb'
-    """
-    return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in text)
 
 
 def text_in(row: Json, where: str, *names: str | int) -> str:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from semece.errors import shortened
 from semece.judges.rules.asked_values import asked_by, read_answer
 from semece.judges.rules.grading import meets
 from semece.judges.rules.grouping import group
@@ -137,5 +138,5 @@ def _orders() -> re.Pattern[str]:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    shown = [repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…") for text in texts[:5]]
+    shown = [repr(shortened(text, _SHOWN)) for text in texts[:5]]
     return ", ".join(shown) + (f" and {len(texts) - 5} more" if len(texts) > 5 else "")

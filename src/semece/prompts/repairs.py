@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from semece.errors import ParseError
+from semece.errors import ParseError, shortened
 
 LONGEST_REPLY = 100_000
 """Characters; a longer reply is not read."""
@@ -122,7 +122,7 @@ def _name(fault: Exception) -> str:
 
 def _clip(text: str) -> str:
     """Quote the beginning of a text."""
-    return repr(text if len(text) <= 60 else text[:60] + "...")
+    return repr(shortened(text, 60, mark="...", kept=60))
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_refuse)

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import encodable
-from semece.errors import ParseError
+from semece.errors import ParseError, shortened
 from semece.models import Message
 from semece.prompts.repairs import read_object
 from semece.records import VERDICTS
@@ -142,8 +142,7 @@ def _short(value: object) -> str:
     """Show a value in at most 40 characters."""
     if type(value) is int and value.bit_length() > 128:
         return "a huge number"
-    text = repr(value)
-    return text if len(text) <= 40 else text[:40] + "..."
+    return shortened(repr(value), 40, mark="...", kept=40)
 
 
 def by_first_appearance(labels: Iterable[Any]) -> list[int]:

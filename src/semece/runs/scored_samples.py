@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
-from semece.errors import ParseError, StoreError
-from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, printable
+from semece.errors import ParseError, StoreError, visible
+from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect
 from semece.judges import JUDGES, open_judge, run_procedure
 from semece.judges.given import GivenJudge, given_key, read_given
 from semece.prompts.responses import read_response
@@ -333,7 +333,7 @@ def _sentences(findings: Findings) -> Iterator[str]:
         yield f"bad rows left out: {len(findings.skipped):,}; the first: {findings.skipped[0]}"
     if failed := findings.failed.total():
         reasons = ", ".join(f"{reason} {count:,}" for reason, count in findings.failed.most_common() if count)
-        yield printable(f"attempts that delivered no response, left out: {failed:,} ({reasons})")
+        yield visible(f"attempts that delivered no response, left out: {failed:,} ({reasons})")
     yield from findings.notes
 
 

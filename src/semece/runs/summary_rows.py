@@ -155,6 +155,17 @@ def spread(name: str, interval: Interval | None) -> dict[str, float | None]:
     return {key: None if value != value else value for key, value in zip(_triple(name), values, strict=True)}  # noqa: PLR0124 - nan
 
 
+def spread_columns(*names: str) -> dict[str, type]:
+    """Give the columns of numbers that are spread, for a table's schema.
+
+    Examples
+    --------
+    >>> list(spread_columns("rand"))
+    ['rand', 'rand_low', 'rand_high']
+    """
+    return {column: float for name in names for column in _triple(name)}
+
+
 def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
     """Bound accuracy and ECEs over all gradings of the excluded questions; the ECEs of those with a confidence."""
     import polars as pl

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semece.datasets import Dataset, open_dataset
-from semece.errors import SemeceError, StoreError
+from semece.errors import SemeceError, StoreError, shortened
 from semece.judges import models_of, open_judges, row_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
@@ -52,8 +52,7 @@ def check_identity(store: Store, identity: dict[str, Any], *, instead: str = "wr
 
 
 def _short(value: object) -> str:
-    text = str(value)
-    return f"{text[:12]}..." if len(text) > 60 else text
+    return shortened(str(value), 60, mark="...", kept=12)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
-from semece.errors import ParseError
+from semece.errors import ParseError, shortened
 from semece.sampling.budget import read_prices
 from semece.sampling.options import Option, options_of
 from semece.sampling.settings import Settings, dataset_name, file_name, safe_name
@@ -221,8 +221,7 @@ def _settings(here: str, table: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return shortened(repr(value), 60, mark="...")
 
 
 def _cells(

@@ -8,17 +8,18 @@ the order; what it is a sample of is written in every row of it, so no key can b
 from __future__ import annotations
 
 from semece.compare.audit.audited_answers import Deployed, deployed_answers
-from semece.compare.audit.draws import BY, Plan, draw
-from semece.compare.audit.sheet_exports import Exported, export_sheets
+from semece.compare.audit.draws import BY, AuditPlan, draw
+from semece.compare.audit.sheet_exports import AuditDesign, Exported, export_sheets
 from semece.compare.audit.sheet_scores import Scored, labelled_rows, score_sheets
 from semece.compare.audit.sheets import COLUMNS, Sheet, read_sheet
 
 __all__ = [
     "BY",
     "COLUMNS",
+    "AuditDesign",
+    "AuditPlan",
     "Deployed",
     "Exported",
-    "Plan",
     "Scored",
     "Sheet",
     "deployed_answers",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from semece.runs import spread, spread_columns
 from semece.stats.correction import MIN_AUDITED, Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
-from semece.stats.diagnostics import audited_quality
-from semece.stats.diagnostics.frames import frame
+from semece.stats.diagnostics import audited_quality, frame
 from semece.stats.uncertainty.intervals import accuracy_interval, debiased_ece, ece_interval
 
 if TYPE_CHECKING:
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.compare.audit.audited_answers import Deployed
-    from semece.compare.audit.draws import Plan
+    from semece.compare.audit.draws import AuditPlan
     from semece.compare.audit.sheets import Sheet
     from semece.records import Verdict
-    from semece.stats.uncertainty.intervals import Interval
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -38,7 +37,7 @@ NO_VERDICT = "no verdict yet in one of the strata"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class AuditedAnswer:
     """An answer with people's verdicts, one a sheet.
 
     Parameters
@@ -102,7 +101,7 @@ class Everything(NamedTuple):
         return Everything(place[inside], self.people[inside], self.judge[inside], *of_stratum)
 
 
-def everything(plan: Plan, answers: Sequence[Deployed], judged: Sequence[Judged]) -> Everything:
+def everything(plan: AuditPlan, answers: Sequence[Deployed], judged: Sequence[AuditedAnswer]) -> Everything:
     """Put people's verdicts together, and the empty ones among the answers."""
     places = {each.question.id: place for place, each in enumerate(answers)}
     blank = [place for place, each in enumerate(answers) if each.blank]
@@ -115,7 +114,7 @@ def everything(plan: Plan, answers: Sequence[Deployed], judged: Sequence[Judged]
     )
 
 
-def strata_table(plan: Plan, judged: Sequence[Judged]) -> pl.DataFrame:
+def strata_table(plan: AuditPlan, judged: Sequence[AuditedAnswer]) -> pl.DataFrame:
     """Tabulate how many answers each stratum had, how many were drawn and judged."""
     counts = np.bincount([each.stratum for each in judged], minlength=len(plan.sizes))
     rows = zip(plan.sizes, plan.drawn, counts, strict=True)
@@ -141,25 +140,25 @@ def numbers_table(answers: Sequence[Deployed], known: Everything) -> pl.DataFram
 def _accuracy_row(correct: Floats, known: Everything) -> dict[str, Any]:
     """Give the accuracy by the judge and the corrected one."""
     row = {"quantity": "accuracy", "questions": len(correct), "audited": known.judged}
-    row |= _ends("judge", accuracy_interval(correct))
+    row |= spread("judge", accuracy_interval(correct))
     if known.audited is None:
         return row | {"reason": NO_VERDICT}
-    return row | _ends("corrected", corrected_accuracy(correct, known.audited))
+    return row | spread("corrected", corrected_accuracy(correct, known.audited))
 
 
 def _ece_row(confidence: Floats, correct: Floats, known: Everything) -> dict[str, Any]:
     """Give an ECE by the judge and the corrected one, or the reason why there is none."""
-    row = {"questions": len(correct), "audited": known.judged, **_ends("judge", ece_interval(confidence, correct))}
+    row = {"questions": len(correct), "audited": known.judged, **spread("judge", ece_interval(confidence, correct))}
     row["judge_debiased"] = debiased_ece(confidence, correct)
     if known.audited is None:
         return row | {"reason": NO_VERDICT}
     if known.judged < MIN_AUDITED and known.judged < known.sizes[:-1].sum():
         return row | {"reason": f"{known.judged} answers with a verdict; a corrected ECE needs {MIN_AUDITED}"}
-    row |= _ends("corrected", corrected_ece(confidence, correct, known.audited))
+    row |= spread("corrected", corrected_ece(confidence, correct, known.audited))
     return row | {"corrected_debiased": corrected_debiased_ece(confidence, correct, known.audited)}
 
 
-def quality_table(plan: Plan, shown: Sequence[Deployed], judged: Sequence[Judged]) -> pl.DataFrame:
+def quality_table(plan: AuditPlan, shown: Sequence[Deployed], judged: Sequence[AuditedAnswer]) -> pl.DataFrame:
     """Tabulate how good the judge is over all answers that people could judge; see :class:`.Scored`."""
     row: dict[str, Any] = {"answers": len(judged), **_confusion(judged)}
     row["verdicts"] = sum(len(each.verdicts) for each in judged)
@@ -169,20 +168,19 @@ def quality_table(plan: Plan, shown: Sequence[Deployed], judged: Sequence[Judged
     else:
         quality = audited_quality([each.said for each in shown], known.audited)
         for name in QUALITY:
-            row |= _ends(name, getattr(quality, name))
-    numbers = [f"{name}{end}" for name in QUALITY for end in ("", "_low", "_high")]
+            row |= spread(name, getattr(quality, name))
     counts = dict.fromkeys(("answers", "verdicts", *CONFUSION), int)
-    return frame([row], {**counts, **dict.fromkeys(numbers, float), "reason": str})
+    return frame([row], {**counts, **spread_columns(*QUALITY), "reason": str})
 
 
-def _confusion(judged: Sequence[Judged]) -> dict[str, int]:
+def _confusion(judged: Sequence[AuditedAnswer]) -> dict[str, int]:
     """Count people's verdicts, one by one, by what the judge says."""
     pairs = [(each.answer.said == 1, word == "correct") for each in judged for word in each.verdicts.values()]
     cells = ((True, True), (True, False), (False, True), (False, False))
     return {name: pairs.count(cell) for name, cell in zip(CONFUSION, cells, strict=True)}
 
 
-def annotators_table(sheets: Sequence[Sheet], judged: Sequence[Judged]) -> pl.DataFrame:
+def annotators_table(sheets: Sequence[Sheet], judged: Sequence[AuditedAnswer]) -> pl.DataFrame:
     """Tabulate how people agree, for each pair of sheets that share answers; see :class:`.Scored`."""
     rows = []
     for first, second in combinations(range(len(sheets)), 2):
@@ -191,11 +189,5 @@ def annotators_table(sheets: Sequence[Sheet], judged: Sequence[Judged]) -> pl.Da
             one, other = ([words[number] == "correct" for words in pairs] for number in (first, second))
             found = audited_quality(other, Audited(range(len(pairs)), one))
             names = {"first": str(sheets[first].path), "second": str(sheets[second].path), "answers": len(pairs)}
-            rows.append(names | _ends("agreement", found.agreement) | _ends("kappa", found.kappa))
-    numbers = [f"{name}{end}" for name in ("agreement", "kappa") for end in ("", "_low", "_high")]
-    return frame(rows, {"first": str, "second": str, "answers": int, **dict.fromkeys(numbers, float)})
-
-
-def _ends(name: str, interval: Interval) -> dict[str, float]:
-    """Spread an interval over its columns."""
-    return dict(zip((name, f"{name}_low", f"{name}_high"), interval, strict=True))
+            rows.append(names | spread("agreement", found.agreement) | spread("kappa", found.kappa))
+    return frame(rows, {"first": str, "second": str, "answers": int, **spread_columns("agreement", "kappa")})

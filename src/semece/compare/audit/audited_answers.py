@@ -10,7 +10,7 @@ from semece.stats.estimators import mode
 
 if TYPE_CHECKING:
     from semece.records import Question
-    from semece.runs.run import QuestionView, Run
+    from semece.runs import QuestionView, Run
 
 
 @dataclass(frozen=True, slots=True)

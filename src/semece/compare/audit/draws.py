@@ -24,7 +24,7 @@ BY: tuple[By, ...] = get_args(By)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class AuditPlan:
     """What was drawn from what.
 
     Parameters
@@ -46,14 +46,14 @@ class Plan:
     questions: str
 
 
-class Drawn(NamedTuple):
+class DrawnAnswer(NamedTuple):
     """A drawn answer and its stratum."""
 
     answer: Deployed
     stratum: int
 
 
-def draw(answers: Sequence[Deployed], *, size: int, by: By, seed: int) -> tuple[Plan, list[Drawn]]:
+def draw(answers: Sequence[Deployed], *, size: int, by: By, seed: int) -> tuple[AuditPlan, list[DrawnAnswer]]:
     """Draw answers for people to judge.
 
     Half of them are spread evenly over the strata, half in proportion to their sizes; a stratum gives no more than it
@@ -72,7 +72,7 @@ def draw(answers: Sequence[Deployed], *, size: int, by: By, seed: int) -> tuple[
 
     Returns
     -------
-    tuple of Plan and list of Drawn
+    tuple of AuditPlan and list of DrawnAnswer
 
     Raises
     ------
@@ -88,9 +88,9 @@ def draw(answers: Sequence[Deployed], *, size: int, by: By, seed: int) -> tuple[
         )
     order = sorted(range(len(answers)), key=lambda at: hidden(seed, "draw", answers[at].question.id))
     ranked = {h: [at for at in order if stratum[at] == h][: wanted[h]] for h in range(len(sizes))}
-    found = [Drawn(answers[at], h) for h, places in ranked.items() for at in places]
+    found = [DrawnAnswer(answers[at], h) for h, places in ranked.items() for at in places]
     counts = tuple(map(int, sizes)), tuple(map(len, ranked.values()))
-    return Plan(seed, by, *counts, ids_hash(answers)), found
+    return AuditPlan(seed, by, *counts, ids_hash(answers)), found
 
 
 def _strata(answers: Sequence[Deployed], by: By) -> NDArray[np.intp]:
@@ -118,7 +118,7 @@ def allocate(sizes: NDArray[np.intp], size: int) -> NDArray[np.intp]:
     return np.asarray(wanted)
 
 
-def share_out(drawn: Sequence[Drawn], *, annotators: int, overlap: int, seed: int) -> list[list[Drawn]]:
+def share_out(drawn: Sequence[DrawnAnswer], *, annotators: int, overlap: int, seed: int) -> list[list[DrawnAnswer]]:
     """Give each annotator the shared answers and a part of the others, each in an order of its own."""
     order = sorted(drawn, key=lambda each: hidden(seed, "share", each.answer.question.id))
     shared, rest = (order[:overlap], order[overlap:]) if annotators > 1 else ([], order)
@@ -132,7 +132,12 @@ def share_out(drawn: Sequence[Drawn], *, annotators: int, overlap: int, seed: in
 
 def hidden(seed: int, what: str, identity: str) -> bytes:
     """Give a random number that depends on nothing else."""
-    return digest(["audit", seed, what, identity])
+    return audit_hash(seed, what, identity)
+
+
+def audit_hash(*parts: object) -> bytes:
+    """Hash what an audit keeps apart from everything else."""
+    return digest(["audit", *parts])
 
 
 def ids_hash(answers: Iterable[Deployed]) -> str:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.canonical_json import digest
-from semece.compare.audit.draws import Plan
+from semece.compare.audit.draws import AuditPlan, audit_hash
 from semece.errors import ParseError, SemeceError
 
 if TYPE_CHECKING:
-    from semece.compare.audit.draws import Drawn
-    from semece.runs.run import Run
+    from semece.compare.audit.draws import DrawnAnswer
+    from semece.runs import Run
 
 FORMAT = "1"
 ALPHABET = "bcdfghjkmnpqrstvwxz"
@@ -47,48 +46,48 @@ class Key:
     """
 
     def __init__(self, run: Run) -> None:
-        self._secret = digest(["audit", run.model, run.dataset])
+        self._secret = audit_hash(run.model, run.dataset)
 
     def _hash(self, *parts: object) -> bytes:
-        return digest(["audit", self._secret.hex(), *parts])
+        return audit_hash(self._secret.hex(), *parts)
 
     @property
     def run(self) -> str:
         """Tells runs of other models and datasets apart without naming them."""
         return self._hash("run").hex()[:8]
 
-    def question(self, plan: Plan, identity: str) -> str:
+    def question(self, plan: AuditPlan, identity: str) -> str:
         """Name a question."""
         text = _letters(self._hash("question", plan.seed, identity), 10)
         return f"{text[:5]}-{text[5:]}"
 
-    def answer(self, plan: Plan, identity: str, answer: str) -> str:
+    def answer(self, plan: AuditPlan, identity: str, answer: str) -> str:
         """Tell whether a question's answer is still the same."""
         return _letters(self._hash("answer", plan.seed, identity, answer), 4)
 
-    def code(self, plan: Plan, drawn: Drawn) -> str:
+    def code(self, plan: AuditPlan, drawn: DrawnAnswer) -> str:
         """Name a row."""
         q = drawn.answer.question
         first, second = divmod((drawn.stratum + self._offset(plan, q.id)) % STRATA, len(ALPHABET))
         answer = self.answer(plan, q.id, drawn.answer.answer)
         return f"{self.question(plan, q.id)}-{answer}-{ALPHABET[first]}{ALPHABET[second]}"
 
-    def stratum(self, plan: Plan, identity: str, code: Code) -> int | None:
+    def stratum(self, plan: AuditPlan, identity: str, code: Code) -> int | None:
         """Read the stratum of a question's row; None if the plan has no such stratum."""
         first, second = (ALPHABET.index(letter) for letter in code.stratum)
         number = (len(ALPHABET) * first + second - self._offset(plan, identity)) % STRATA
         return number if number < len(plan.sizes) else None
 
-    def _offset(self, plan: Plan, identity: str) -> int:
+    def _offset(self, plan: AuditPlan, identity: str) -> int:
         return int.from_bytes(self._hash("stratum", plan.seed, identity)[:8])
 
-    def stamp(self, plan: Plan) -> str:
+    def stamp(self, plan: AuditPlan) -> str:
         """Say what was drawn from what."""
         sizes, drawn = ("+".join(map(str, counts)) for counts in (plan.sizes, plan.drawn))
         text = f"{plan.seed} {plan.by} {sizes} {drawn} {plan.questions}"
         return f"audit{FORMAT}-{self.run}-{self._turned(text.encode()).hex()}"
 
-    def read_stamp(self, stamp: str, where: str) -> Plan:
+    def read_stamp(self, stamp: str, where: str) -> AuditPlan:
         """Read what was drawn from what.
 
         Raises
@@ -126,12 +125,12 @@ def read_code(text: str) -> Code | None:
     return None if match is None else Code(*match.groups())
 
 
-def _plan(data: bytes) -> Plan | None:
+def _plan(data: bytes) -> AuditPlan | None:
     """Make a plan of what a stamp hides; None if it makes no sense."""
     try:
         seed, by, *counts, questions = data.decode().split(" ")
         sizes, drawn = (tuple(int(n) for n in each.split("+")) for each in counts)
-        plan = Plan(int(seed), by, sizes, drawn, questions)
+        plan = AuditPlan(int(seed), by, sizes, drawn, questions)
     except ValueError:
         return None
     possible = len(sizes) == len(drawn) and all(0 < n <= size for n, size in zip(drawn, sizes, strict=True))

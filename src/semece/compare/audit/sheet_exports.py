@@ -11,11 +11,11 @@ from semece.compare.audit.draws import BY, draw, share_out
 from semece.compare.audit.row_codes import Key
 from semece.compare.audit.sheets import csv_bytes, xlsx_bytes
 from semece.errors import SemeceError
-from semece.runs.exports import write
+from semece.runs import write
 
 if TYPE_CHECKING:
-    from semece.compare.audit.draws import By, Drawn, Plan
-    from semece.runs.run import Run
+    from semece.compare.audit.draws import AuditPlan, By, DrawnAnswer
+    from semece.runs import Run
 
 FORMS = {".csv": csv_bytes, ".xlsx": xlsx_bytes}
 
@@ -30,7 +30,7 @@ class Exported:
         One for each annotator.
     rows : tuple of int
         Rows of each.
-    plan : Plan
+    plan : AuditPlan
         What was drawn from what.
     shared : int
         Answers that are on every sheet.
@@ -40,29 +40,17 @@ class Exported:
 
     paths: tuple[Path, ...]
     rows: tuple[int, ...]
-    plan: Plan
+    plan: AuditPlan
     shared: int
     blank: int
 
 
-def export_sheets(
-    run: Run,
-    output: str | Path = "audit.csv",
-    *,
-    size: int = 200,
-    by: By = "verdict",
-    annotators: int = 2,
-    overlap: int = 50,
-    seed: int = 0,
-) -> Exported:
-    """Write sheets for people to judge a run's answers on.
+@dataclass(frozen=True, slots=True)
+class AuditDesign:
+    """How an audit is laid out.
 
     Parameters
     ----------
-    run : Run
-        Whose answers.
-    output : str or Path
-        ``audit.csv`` gives ``audit-1.csv``, ``audit-2.csv``; the ending, ``.csv`` or ``.xlsx``, says the format.
     size : int
         Answers to draw in all, >= 1.
     by : {'verdict', 'confidence', 'both', 'none'}
@@ -74,6 +62,38 @@ def export_sheets(
     seed : int
         The same seed and run give the same sheets.
 
+    Raises
+    ------
+    SemeceError
+        A number is out of range, or there are no such strata.
+    """
+
+    size: int = 200
+    by: By = "verdict"
+    annotators: int = 2
+    overlap: int = 50
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.by not in BY:
+            raise SemeceError(f"the strata must be by {', '.join(BY[:-1])} or {BY[-1]}; got {self.by!r}")
+        for name, least in (("size", 1), ("annotators", 1), ("overlap", 0)):
+            if getattr(self, name) < least:
+                raise SemeceError(f"{name} must be at least {least}; got {getattr(self, name)}")
+
+
+def export_sheets(run: Run, output: str | Path = "audit.csv", design: AuditDesign | None = None) -> Exported:
+    """Write sheets for people to judge a run's answers on.
+
+    Parameters
+    ----------
+    run : Run
+        Whose answers.
+    output : str or Path
+        ``audit.csv`` gives ``audit-1.csv``, ``audit-2.csv``; the ending, ``.csv`` or ``.xlsx``, says the format.
+    design : AuditDesign, optional
+        How many answers of which strata go on how many sheets.
+
     Returns
     -------
     Exported
@@ -81,40 +101,30 @@ def export_sheets(
     Raises
     ------
     SemeceError
-        A sheet is there already and is another one, nothing can be judged, an option is out of range, or a file cannot
-        be written. No sheet is written then.
+        A sheet is there already and is another one, nothing can be judged, or a file cannot be written.
+        No sheet is written then.
     """
-    output = Path(output)
-    _check(output, size, by, annotators, overlap)
+    output, design = Path(output), design or AuditDesign()
+    if output.suffix.lower() not in FORMS:
+        raise SemeceError(f"the sheets' name must end in .csv or .xlsx; got {output.name!r}")
     answers = deployed_answers(run)
     shown = [each for each in answers if not each.blank]
     if not shown:
         raise SemeceError(f"all {len(answers):,} deployed answers are empty: there is nothing to judge")
-    plan, drawn = draw(shown, size=size, by=by, seed=seed)
-    parts = share_out(drawn, annotators=annotators, overlap=overlap, seed=seed)
+    plan, drawn = draw(shown, size=design.size, by=design.by, seed=design.seed)
+    parts = share_out(drawn, annotators=design.annotators, overlap=design.overlap, seed=design.seed)
     make, key = FORMS[output.suffix.lower()], Key(run)
-    paths = tuple(output.with_name(f"{output.stem}-{one}{output.suffix}") for one in range(1, annotators + 1))
+    paths = tuple(output.with_name(f"{output.stem}-{one}{output.suffix}") for one in range(1, design.annotators + 1))
     contents = {path: make([_row(key, plan, each) for each in part]) for path, part in zip(paths, parts, strict=True)}
     for path, content in contents.items():
         _refuse_another(path, content)
     for path, content in contents.items():
         write(content, path)
-    shared = min(overlap, len(drawn)) if annotators > 1 else 0
+    shared = min(design.overlap, len(drawn)) if design.annotators > 1 else 0
     return Exported(paths, tuple(map(len, parts)), plan, shared, len(answers) - len(shown))
 
 
-def _check(output: Path, size: int, by: str, annotators: int, overlap: int) -> None:
-    """Refuse options that are out of range."""
-    if output.suffix.lower() not in FORMS:
-        raise SemeceError(f"the sheets' name must end in .csv or .xlsx; got {output.name!r}")
-    if by not in BY:
-        raise SemeceError(f"the strata must be by {', '.join(BY[:-1])} or {BY[-1]}; got {by!r}")
-    for name, value, least in (("size", size, 1), ("annotators", annotators, 1), ("overlap", overlap, 0)):
-        if value < least:
-            raise SemeceError(f"{name} must be at least {least}; got {value}")
-
-
-def _row(key: Key, plan: Plan, drawn: Drawn) -> tuple[str, ...]:
+def _row(key: Key, plan: AuditPlan, drawn: DrawnAnswer) -> tuple[str, ...]:
     q = drawn.answer.question
     return (
         key.code(plan, drawn),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.compare.audit.audit_tables import (
-    Judged,
+    AuditedAnswer,
     annotators_table,
     everything,
     numbers_table,
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece.compare.audit.audited_answers import Deployed
-    from semece.compare.audit.draws import Plan
-    from semece.compare.audit.sheets import Entry, Sheet
-    from semece.runs.run import Run
+    from semece.compare.audit.draws import AuditPlan
+    from semece.compare.audit.sheets import Sheet, SheetRow
+    from semece.runs import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Scored:
         ``_low`` and ``_high``.
     disagreements : list of dict
         Answers on which people do not say what the judge says, or differ.
-    judged : list of Judged
+    judged : list of AuditedAnswer
         Every answer with a verdict that counts.
     notes : tuple of str
         What deserves a look, one sentence each.
@@ -73,7 +73,7 @@ class Scored:
     quality: pl.DataFrame
     annotators: pl.DataFrame
     disagreements: list[dict[str, Any]]
-    judged: list[Judged]
+    judged: list[AuditedAnswer]
     notes: tuple[str, ...]
 
 
@@ -143,10 +143,10 @@ class _Rows(NamedTuple):
     """What reads the rows of sheets: the key, the plan, and the run's questions by their letters."""
 
     key: Key
-    plan: Plan
+    plan: AuditPlan
     names: Mapping[str, str]
 
-    def read(self, sheet: Sheet, entry: Entry) -> tuple[str, int, str]:
+    def read(self, sheet: Sheet, entry: SheetRow) -> tuple[str, int, str]:
         """Give question, stratum and the answer's letters of a row."""
         code = read_code(entry.code)
         identity = self.names.get(code.question) if code else None
@@ -156,10 +156,12 @@ class _Rows(NamedTuple):
         return identity, stratum, code.answer
 
 
-def _match(rows: _Rows, answers: Sequence[Deployed], sheets: Sequence[Sheet]) -> tuple[list[Judged], dict[str, int]]:
+def _match(
+    rows: _Rows, answers: Sequence[Deployed], sheets: Sequence[Sheet]
+) -> tuple[list[AuditedAnswer], dict[str, int]]:
     """Find the answers of the sheets' rows; rows whose answer is not what it was count for nothing."""
     now = {each.question.id: each for each in answers}
-    found: dict[str, Judged] = {}
+    found: dict[str, AuditedAnswer] = {}
     lost: dict[str, set[str]] = {"changed": set(), "gone": set()}
     for number, sheet in enumerate(sheets):
         for entry in sheet.entries:
@@ -170,7 +172,7 @@ def _match(rows: _Rows, answers: Sequence[Deployed], sheets: Sequence[Sheet]) ->
             elif letters != rows.key.answer(rows.plan, identity, answer.answer):
                 lost["changed"].add(identity)
             elif entry.verdict is not None:
-                found.setdefault(identity, Judged(answer, stratum, {})).verdicts[number] = entry.verdict
+                found.setdefault(identity, AuditedAnswer(answer, stratum, {})).verdicts[number] = entry.verdict
     strata = Counter(one.stratum for one in found.values())
     if any(strata[h] > drawn for h, drawn in enumerate(rows.plan.drawn)):
         raise ParseError(f"{sheets[0].path}: there are more rows than were drawn; the column 'row' must be as written")
@@ -185,7 +187,7 @@ def _nothing(sheets: Sequence[Sheet], lost: Mapping[str, int]) -> str:
     return f"{names}: no verdict yet; fill the column 'verdict' with correct, incorrect or not_attempted"
 
 
-def _disagreement(one: Judged, sheets: Sequence[Sheet]) -> dict[str, Any]:
+def _disagreement(one: AuditedAnswer, sheets: Sequence[Sheet]) -> dict[str, Any]:
     """Say of what people and the judge speak, and what each says."""
     q = one.answer.question
     return {
@@ -208,7 +210,7 @@ NOTES: dict[str, str] = {
 """What counts mean, in words."""
 
 
-def _notes(plan: Plan, shown: Sequence[Deployed], counts: Mapping[str, int]) -> Iterator[str]:
+def _notes(plan: AuditPlan, shown: Sequence[Deployed], counts: Mapping[str, int]) -> Iterator[str]:
     """Say what the numbers take for granted."""
     for name, text in NOTES.items():
         if counts[name]:

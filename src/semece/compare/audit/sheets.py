@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import encodable
-from semece.errors import ParseError, SemeceError
+from semece.errors import ParseError, SemeceError, shortened
 from semece.records import VERDICTS
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ MOST = 30_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SheetRow:
     """A row of a sheet that came back.
 
     Parameters
@@ -62,13 +62,13 @@ class Sheet:
         The file.
     stamp : str
         What it is a sample of.
-    entries : tuple of Entry
+    entries : tuple of SheetRow
         Its rows.
     """
 
     path: Path
     stamp: str
-    entries: tuple[Entry, ...]
+    entries: tuple[SheetRow, ...]
 
 
 def cell(text: str, *, guard: bool) -> str:
@@ -80,7 +80,7 @@ def cell(text: str, *, guard: bool) -> str:
     ("'=1+1", "' -5", 'ab', '=1')
     """
     clean = "".join(c for c in encodable(text) if c in "\n\t" or (ord(c) >= 32 and c not in "\ufffe\uffff"))
-    short = clean if len(clean) <= MOST else f"{clean[: MOST - 1]}…"
+    short = shortened(clean, MOST)
     first = short.lstrip(" \n\u00a0")[:1]
     return f"'{short}" if guard and first in FORMULA and first else short
 
@@ -168,9 +168,9 @@ def read_sheet(path: Path) -> Sheet:
     return Sheet(path, _stamp(path, cells), _entries(path, cells))
 
 
-def _entries(path: Path, cells: Sequence[tuple[int, Sequence[str]]]) -> tuple[Entry, ...]:
+def _entries(path: Path, cells: Sequence[tuple[int, Sequence[str]]]) -> tuple[SheetRow, ...]:
     """Read codes and verdicts."""
-    entries: list[Entry] = []
+    entries: list[SheetRow] = []
     seen: dict[str, int] = {}
     bad: list[tuple[int, str]] = []
     for place, (code, word, _) in cells:
@@ -182,7 +182,7 @@ def _entries(path: Path, cells: Sequence[tuple[int, Sequence[str]]]) -> tuple[En
         verdict = _verdict(word)
         if word and verdict is None:
             bad.append((place, word))
-        entries.append(Entry(place, code, verdict))
+        entries.append(SheetRow(place, code, verdict))
     if bad:
         place, word = bad[0]
         more = f" (and {len(bad) - 1:,} more)" if len(bad) > 1 else ""

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from semece.errors import ModelError
+from semece.errors import ModelError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,5 +118,4 @@ def clear(text: str, secrets: Iterable[str]) -> str:
     """
     for secret in secrets:
         text = text.replace(secret, "***")
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_SENTENCE else f"{line[:LONGEST_SENTENCE]}..."
+    return shortened(" ".join(text.split()), LONGEST_SENTENCE, mark="...", kept=LONGEST_SENTENCE)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
-from semece.runs.exports import write as write_file
+from semece.runs import write as write_file
 from semece.show.report.page import MARK, Page, render
 from semece.show.tables import summary_row
 from semece.show.tables.paper_tables import group_of
@@ -18,7 +18,7 @@ from semece.show.tables.paper_tables import group_of
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from semece.runs.run import Run
+    from semece.runs import Run
 
 __all__ = ["Page", "build", "page_of", "render", "write"]
 

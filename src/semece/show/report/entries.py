@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
+from semece.errors import on_one_line
 from semece.show.tables import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from semece.records import Alarm, Estimate, Partition, Question, Response
+    from semece.runs import QuestionView
 
 LONGEST = 300
 """Characters of a question or an answer that are shown."""
+
+
+short = partial(on_one_line, most=LONGEST)
+"""Shorten a question or an answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,40 +65,6 @@ STATUS_WORDS: dict[str, str] = {
 """How a response was read, in words."""
 
 
-class View(Protocol):
-    """One question of a run with everything known about it."""
-
-    @property
-    def question(self) -> Question:
-        """The question."""
-        ...
-
-    @property
-    def responses(self) -> tuple[Response, ...]:
-        """What came back, in index order."""
-        ...
-
-    @property
-    def partition(self) -> Partition | None:
-        """The classes of the usable responses."""
-        ...
-
-    @property
-    def grades(self) -> Mapping[int, str]:
-        """The verdict on each graded class."""
-        ...
-
-    @property
-    def estimate(self) -> Estimate:
-        """The numbers."""
-        ...
-
-    @property
-    def alarms(self) -> tuple[Alarm, ...]:
-        """What deserves a look, one sentence each."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ClassEntry:
     """One class of answers.
@@ -120,15 +92,13 @@ class ClassEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class QuestionEntry:
     """One row of the list of questions.
 
     Parameters
     ----------
-    question : Question
-        The question.
-    estimate : Estimate
-        Its numbers.
+    view : QuestionView
+        The question with its numbers.
     outcome : str
         ``right``, ``wrong``, ``tied`` or ``not graded``, for the deployed answer; else why it enters no metric.
     classes : tuple of ClassEntry
@@ -141,8 +111,7 @@ class Entry:
         One sentence each.
     """
 
-    question: Question
-    estimate: Estimate
+    view: QuestionView
     outcome: str
     classes: tuple[ClassEntry, ...]
     hidden: tuple[int, int]
@@ -152,45 +121,45 @@ class Entry:
     @property
     def gap(self) -> float | None:
         """Sem1 - correctness; None if one of them is missing."""
-        e = self.estimate
+        e = self.view.estimate
         return None if e.sem1 is None or e.correct is None else e.sem1 - e.correct
 
     @property
     def difficulty(self) -> float | None:
         """Sem1 - Sem2; None if one of them is missing."""
-        e = self.estimate
+        e = self.view.estimate
         return None if e.sem1 is None or e.sem2 is None else e.sem1 - e.sem2
 
     @property
     def references(self) -> str:
         """The references on one line, shortened."""
-        return shorten(" · ".join(self.question.references))
+        return short(" · ".join(self.view.question.references))
 
     @property
     def size(self) -> int:
         """About how many bytes it takes on the page."""
-        texts = [shorten(self.question.text), self.references, *self.alarms]
+        texts = [short(self.view.question.text), self.references, *self.alarms]
         for entry in self.classes:
             texts += [entry.form, *(form for form, _ in entry.forms)]
         markup = 1000 + 120 * len(self.classes) + 25 * sum(len(entry.forms) for entry in self.classes)
         return markup + sum(len(escape(text).encode("utf-8", "replace")) for text in texts)
 
 
-def make_entries(views: Sequence[View], *, largest: int) -> list[Entry]:
+def make_entries(views: Sequence[QuestionView], *, largest: int) -> list[QuestionEntry]:
     """Prepare questions for the page, with as much detail as fits.
 
     Parameters
     ----------
-    views : sequence of View
+    views : sequence of QuestionView
         Such as ``Run.question_views()`` gives.
     largest : int
         Bytes that they should take together; the least detail is taken even if it takes more.
 
     Returns
     -------
-    list of Entry
+    list of QuestionEntry
     """
-    entries: list[Entry] = []
+    entries: list[QuestionEntry] = []
     for detail in DETAILS:
         entries = [make_entry(view, detail=detail) for view in views]
         if sum(entry.size for entry in entries) <= largest:
@@ -198,27 +167,26 @@ def make_entries(views: Sequence[View], *, largest: int) -> list[Entry]:
     return entries
 
 
-def make_entry(view: View, *, detail: Detail = DETAILS[0]) -> Entry:
+def make_entry(view: QuestionView, *, detail: Detail = DETAILS[0]) -> QuestionEntry:
     """Prepare one question for the page.
 
     Parameters
     ----------
-    view : View
+    view : QuestionView
         Such as ``Run.question_views()`` gives.
     detail : Detail
         How much of it to show.
 
     Returns
     -------
-    Entry
+    QuestionEntry
     """
     classes = _classes(view, detail)
     hidden = classes[detail.classes :]
     unusable: Counter[str] = Counter(response.status for response in view.responses if not response.usable)
-    return Entry(
-        question=view.question,
-        estimate=view.estimate,
-        outcome=_outcome(view.estimate),
+    return QuestionEntry(
+        view=view,
+        outcome=_outcome(view),
         classes=tuple(classes[: detail.classes]),
         hidden=(len(hidden), sum(entry.count for entry in hidden)),
         unusable=status_list(unusable),
@@ -226,8 +194,9 @@ def make_entry(view: View, *, detail: Detail = DETAILS[0]) -> Entry:
     )
 
 
-def _outcome(estimate: Estimate) -> str:
+def _outcome(view: QuestionView) -> str:
     """Say whether the deployed answer is right, or why the question does not enter."""
+    estimate = view.estimate
     if estimate.status != "complete":
         return REASONS.get(estimate.status, estimate.status)
     if estimate.correct is None:
@@ -235,7 +204,7 @@ def _outcome(estimate: Estimate) -> str:
     return {1.0: "right", 0.0: "wrong"}.get(estimate.correct, "tied")
 
 
-def _classes(view: View, detail: Detail) -> list[ClassEntry]:
+def _classes(view: QuestionView, detail: Detail) -> list[ClassEntry]:
     """List the classes of a question, largest first."""
     if view.partition is None:
         return []
@@ -254,25 +223,13 @@ def _class_entry(form: str, forms: Counter[str], total: int, verdict: str | None
     """Describe one class."""
     others = [(other, count) for other, count in forms.most_common(detail.forms) if other != form]
     return ClassEntry(
-        form=shorten(form, detail.longest),
+        form=on_one_line(form, detail.longest),
         count=forms.total(),
         share=forms.total() / total,
         verdict=VERDICT_WORDS[verdict],
-        forms=tuple((shorten(other, detail.longest), count) for other, count in others),
+        forms=tuple((on_one_line(other, detail.longest), count) for other, count in others),
         more=len(forms) - len(others) - (form in forms),
     )
-
-
-def shorten(text: str, longest: int = LONGEST) -> str:
-    r"""Put a text on one line of at most so many characters.
-
-    Examples
-    --------
-    >>> shorten("a\n b"), len(shorten("x" * 1000))
-    ('a b', 300)
-    """
-    line = " ".join(text.split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def status_list(counts: Mapping[str, int], *, of: Iterable[str] = STATUS_WORDS) -> str:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from semece.runs.renderers import cells, shown
+from semece.runs import cells, shown
 from semece.show import figures
-from semece.show.report.entries import STATUS_WORDS, make_entries, shorten, status_list
+from semece.show.report.entries import STATUS_WORDS, make_entries, short, status_list
 from semece.show.report.sections import sections
 from semece.show.report.svg import inline_svg
 from semece.show.tables import (
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from semece.show.report.entries import View
+    from semece.runs import QuestionView
     from semece.show.report.sections import Section
-    from semece.show.tables.paper_tables import Group
+    from semece.show.tables.paper_tables import PooledQuestions
 
 MARK = '<meta name="generator" content="semece">'
 """Stands in the first lines of every page of ours."""
@@ -64,7 +64,7 @@ class Page:
         Who made the partition, who graded.
     estimates : DataFrame
         One row per selected question.
-    views : sequence of View
+    views : sequence of QuestionView
         The same questions with their responses.
     counts : mapping of str to int
         Responses by status, and ``missing``.
@@ -74,19 +74,19 @@ class Page:
         What else to say, in order.
     events : tuple of str
         What the run noticed.
-    group : Group or None
+    group : PooledQuestions or None
         Its complete questions, pooled; None if there is none.
     """
 
     summary: Mapping[str, Any]
     judges: tuple[str, str]
     estimates: pl.DataFrame
-    views: Sequence[View]
+    views: Sequence[QuestionView]
     counts: Mapping[str, int]
     complete: tuple[int, int]
     facts: Mapping[str, str] = field(default_factory=dict)
     events: tuple[str, ...] = ()
-    group: Group | None = None
+    group: PooledQuestions | None = None
 
 
 def render(pages: Sequence[Page], *, title: str | None = None) -> str:
@@ -150,7 +150,7 @@ def _environment() -> Environment:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, loader=FileSystemLoader(Path(__file__).parent), trim_blocks=True
     )
-    environment.filters["shorten"] = shorten
+    environment.filters["shorten"] = short
     return environment
 
 
@@ -206,7 +206,7 @@ def _facts(page: Page) -> list[tuple[str, str]]:
     return facts + [("Noticed", event) for event in page.events]
 
 
-def _alarms(views: Sequence[View]) -> str:
+def _alarms(views: Sequence[QuestionView]) -> str:
     """Say how many questions have an alarm."""
     count = sum(bool(view.alarms) for view in views)
     return f"{plural(count, 'question')} to look at: show those with alarms below" if count else "none"

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from semece.show import figures
-from semece.show.figures.figures_by_name import PANELS
+from semece.show.figures.run_figures import PANELS
 from semece.show.tables.paper_tables import abstention_rows, alignment_rows, margin_rows, sweep_rows
-from semece.stats.diagnostics.pools import FEW
+from semece.stats.diagnostics import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-    from semece.show.tables.paper_tables import Group
+    from semece.show.tables.paper_tables import PooledQuestions
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Drawing:
     Parameters
     ----------
     name : str
-        One of :data:`semece.show.figures.figures_by_name.PANELS`.
+        One of :data:`semece.show.figures.run_figures.PANELS`.
     figure : Figure
         What is drawn.
     caption : str
@@ -60,12 +60,12 @@ class Section:
     table: pl.DataFrame
 
 
-def sections(group: Group) -> Iterator[Section]:
+def sections(group: PooledQuestions) -> Iterator[Section]:
     """Give the sections of a run in order; few questions have few sections.
 
     Parameters
     ----------
-    group : Group
+    group : PooledQuestions
         A run's complete questions (:func:`semece.show.tables.paper_tables.group_of`).
 
     Yields
@@ -84,13 +84,13 @@ FEWEST = 8
 """Fewest responses per question for which smaller numbers of them say something."""
 
 
-def _draw(name: str, group: Group, caption: str) -> Drawing:
+def _draw(name: str, group: PooledQuestions, caption: str) -> Drawing:
     fig, (ax,) = figures.figure()
     PANELS[name](ax, group)
     return Drawing(name, fig, caption)
 
 
-def _abstention(group: Group) -> Section:
+def _abstention(group: PooledQuestions) -> Section:
     table = abstention_rows(group)
     sentences = tuple(map(_threshold, table.filter(score="sem1").to_dicts()))
     caption = "The share of wrong answers if only the most confident questions are answered."
@@ -114,7 +114,7 @@ def _threshold(row: dict[str, object]) -> str:
     )
 
 
-def _margin(group: Group) -> Section:
+def _margin(group: PooledQuestions) -> Section:
     sentence = (
         "The margin is the lead of the largest class over the second. Where it is small, Sem1 is too high by chance "
         "and Sem2 too low; where it is large they agree."
@@ -124,7 +124,7 @@ def _margin(group: Group) -> Section:
     return Section("Along the margin", (sentence,), drawings, margin_rows(group))
 
 
-def _sweep(group: Group, n: int) -> Section:
+def _sweep(group: PooledQuestions, n: int) -> Section:
     table = sweep_rows(group)
     first, last = table.row(0, named=True), table.row(-1, named=True)
     many, few = (f"{row['sem1']:.2f} and Sem2 {row['sem2']:.2f}" for row in (last, first))
@@ -138,7 +138,7 @@ def _sweep(group: Group, n: int) -> Section:
     return Section("With fewer answers", tuple(sentences), drawings, table)
 
 
-def _theory(group: Group) -> Section:
+def _theory(group: PooledQuestions) -> Section:
     sentence = (
         "The gap between Sem1 and Sem2 at the regimes' boundaries, as counted and as predicted: with the same n for "
         "both, with n as in this run, given the pooled answers, and exactly."

@@ -6,17 +6,29 @@ A table is a polars DataFrame in which a number ``x`` may have companions ``x_lo
 
 from __future__ import annotations
 
-from semece.runs.renderers import Format, render, to_csv, to_json, to_latex, to_markdown
-from semece.runs.summary_rows import (
+from semece.runs import (
     NOTE,
+    REASONS,
+    Format,
+    bounds_text,
+    cells,
+    excluded_text,
     headline,
+    implication,
     judge_text,
+    label,
+    plural,
     reliability,
+    render,
     summary_frame,
     summary_row,
     summary_table,
+    to_csv,
+    to_json,
+    to_latex,
+    to_markdown,
+    verdict,
 )
-from semece.runs.verdicts import REASONS, bounds_text, excluded_text, implication, plural, verdict
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
 from semece.show.tables.paper_tables import TABLES, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
@@ -30,6 +42,7 @@ __all__ = [
     "TABLES",
     "Format",
     "bounds_text",
+    "cells",
     "constants_table",
     "excluded_text",
     "gap_interval",
@@ -37,6 +50,7 @@ __all__ = [
     "headline",
     "implication",
     "judge_text",
+    "label",
     "pairs_table",
     "paper_table",
     "partition_table",

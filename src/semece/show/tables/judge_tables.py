@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.runs.summary_rows import spread
+from semece.runs import spread, spread_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import polars as pl
 
@@ -56,10 +56,9 @@ def grading_table(rows: pl.DataFrame, *, judge: str, order: Sequence[str] = ()) 
     groups = list(dict.fromkeys([*(name for name in order if (rows["group"] == name).any()), *rows["group"]]))
     parts = {ALL: rows} | {name: rows.filter(pl.col("group") == name) for name in groups}
     found = [{"judge": judge, "group": name} | _graded(part) for name, part in parts.items()]
-    numbers = dict.fromkeys((f"{name}{end}" for name in GRADING for end in ("", "_low", "_high")), pl.Float64)
     counts = ("both", "judge_only", "people_only", "neither", "not_attempted", "ungraded")
     schema: dict[str, Any] = {"judge": pl.String, "group": pl.String, "answers": pl.Int64, "questions": pl.Int64}
-    return pl.DataFrame(found, schema=schema | numbers | dict.fromkeys(counts, pl.Int64))
+    return pl.DataFrame(found, schema=schema | spread_columns(*GRADING) | dict.fromkeys(counts, pl.Int64))
 
 
 def _graded(rows: pl.DataFrame) -> dict[str, Any]:
@@ -109,14 +108,7 @@ def partition_table(
     """
     from semece.stats.diagnostics.judge_quality import partition_quality
 
-    both = [(ours, theirs) for ours, theirs in zip(people, judged, strict=True) if theirs is not None]
-    row: dict[str, Any] = {"judge": judge, "questions": len(both), "pairs": 0, "unpartitioned": len(people) - len(both)}
-    if both:
-        quality = partition_quality([ours for ours, _ in both], [theirs for _, theirs in both])
-        row["pairs"] = quality.pairs
-        for name in PARTITION:
-            row |= spread(name, getattr(quality, name))
-    return _one_row(row, ("judge",), ("questions", "pairs"), PARTITION)
+    return _one_row(partition_quality, (people, judged), ("pairs",), PARTITION, judge=judge)
 
 
 def pairs_table(
@@ -147,22 +139,27 @@ def pairs_table(
     """
     from semece.stats.diagnostics.judge_quality import pair_quality
 
-    both = [(ours, theirs) for ours, theirs in zip(people, judged, strict=True) if theirs is not None]
-    row: dict[str, Any] = {"judge": judge, "questions": len(both), "unpartitioned": len(people) - len(both)}
-    row |= {"opposite_pairs": 0, "correct_pairs": 0}
-    names = ("opposite_merged", "correct_merged")
-    if both:
-        quality = pair_quality([ours for ours, _ in both], [theirs for _, theirs in both])
-        row |= {"opposite_pairs": quality.opposite_pairs, "correct_pairs": quality.correct_pairs}
-        for name in names:
-            row |= spread(name, getattr(quality, name))
-    return _one_row(row, ("judge",), ("questions", "opposite_pairs", "correct_pairs"), names)
+    counts, numbers = ("opposite_pairs", "correct_pairs"), ("opposite_merged", "correct_merged")
+    return _one_row(pair_quality, (people, judged), counts, numbers, judge=judge)
 
 
-def _one_row(row: dict[str, Any], texts: Sequence[str], counts: Sequence[str], numbers: Sequence[str]) -> pl.DataFrame:
-    """Make a table of one row: texts, counts, numbers with their intervals, and what has no classes."""
+def _one_row(
+    quality: Callable[..., Any],
+    sides: tuple[Sequence[Any], Sequence[Any]],
+    counts: Sequence[str],
+    numbers: Sequence[str],
+    *,
+    judge: str,
+) -> pl.DataFrame:
+    """Measure a judge where it gave classes, in a table of one row: counts, numbers with their intervals."""
     import polars as pl
 
-    schema: dict[str, Any] = dict.fromkeys(texts, pl.String) | dict.fromkeys(counts, pl.Int64)
-    schema |= dict.fromkeys((f"{name}{end}" for name in numbers for end in ("", "_low", "_high")), pl.Float64)
-    return pl.DataFrame([row], schema=schema | {"unpartitioned": pl.Int64})
+    both = [(ours, theirs) for ours, theirs in zip(*sides, strict=True) if theirs is not None]
+    row: dict[str, Any] = {"judge": judge, "questions": len(both), "unpartitioned": len(sides[0]) - len(both)}
+    row |= dict.fromkeys(counts, 0)
+    if both:
+        found = quality([ours for ours, _ in both], [theirs for _, theirs in both])
+        row |= {name: getattr(found, name) for name in counts}
+        row |= {column: value for name in numbers for column, value in spread(name, getattr(found, name)).items()}
+    schema: dict[str, Any] = {"judge": pl.String} | dict.fromkeys(("questions", *counts), pl.Int64)
+    return pl.DataFrame([row], schema=schema | spread_columns(*numbers) | {"unpartitioned": pl.Int64})

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semece.errors import SemeceError
-from semece.runs.metrics import CONFIDENCES, metrics_of
-from semece.runs.summary_rows import spread
+from semece.runs import CONFIDENCES, metrics_of, spread
 from semece.stats.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from semece.runs.run import QuestionView, Run
+    from semece.runs import QuestionView, Run
     from semece.stats.calibration.bins import Closed
     from semece.stats.diagnostics import Pool
 
@@ -25,7 +24,7 @@ POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
 
 
-class Group(NamedTuple):
+class PooledQuestions(NamedTuple):
     """Questions of one run, or of all runs of a dataset.
 
     Parameters
@@ -47,7 +46,7 @@ class Group(NamedTuple):
     ids: NDArray[np.str_]
 
 
-def groups(runs: Sequence[Run]) -> Iterator[Group]:
+def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
     """Give each run, and after the last run of a dataset all of them together if they asked for as many responses.
 
     Raises
@@ -55,7 +54,7 @@ def groups(runs: Sequence[Run]) -> Iterator[Group]:
     SemeceError
         A run has no complete question.
     """
-    from semece.runs.run import names_of
+    from semece.runs import names_of
 
     for dataset in dict.fromkeys(run.dataset for run in runs):
         members = [run for run in runs if run.dataset == dataset]
@@ -65,19 +64,19 @@ def groups(runs: Sequence[Run]) -> Iterator[Group]:
             yield group_of(POOLED, members)
 
 
-def group_of(model: str, runs: Sequence[Run]) -> Group:
+def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
     return group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
 
 
-def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> Group:
+def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:
     """Pool questions, of one run or several, under the names of a dataset and a model."""
-    from semece.runs.run import pool_of
+    from semece.runs import pool_of
 
     found = pool_of(views)
     ids = np.array([view.question.id for view in views])[found.question]
-    return Group(dataset, model, n, found, ids)
+    return PooledQuestions(dataset, model, n, found, ids)
 
 
 def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
@@ -110,7 +109,7 @@ def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
     return pl.concat([named(group, TABLES[name](group)) for group in groups(runs)], how="vertical_relaxed")
 
 
-def named(group: Group, part: pl.DataFrame) -> pl.DataFrame:
+def named(group: PooledQuestions, part: pl.DataFrame) -> pl.DataFrame:
     """Put the names of a group before its rows."""
     import polars as pl
 
@@ -118,12 +117,12 @@ def named(group: Group, part: pl.DataFrame) -> pl.DataFrame:
     return part.select(*names, *part.columns)
 
 
-def calibration_rows(group: Group, *, n_bins: int = 10, closed: Closed = "left") -> pl.DataFrame:
+def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed = "left") -> pl.DataFrame:
     """Give the row of the paper's Table 1: N, accuracy, and the ECE of each confidence, pooled pairing.
 
     Parameters
     ----------
-    group : Group
+    group : PooledQuestions
         Whose.
     n_bins, closed
         As in :func:`semece.ece`.
@@ -162,7 +161,7 @@ def _row(row: dict[str, Any]) -> pl.DataFrame:
     return frame.with_columns(pl.col(name).cast(pl.Float64) for name, kind in frame.schema.items() if kind == pl.Null)
 
 
-def bootstrap_rows(group: Group) -> pl.DataFrame:
+def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the paired differences of Sem1 and Sem2 (:func:`semece.paired_bootstrap`).
 
     ``mean_difference`` and ``ece_difference`` with intervals, the same on the questions of low margin, and a ``note``
@@ -189,7 +188,7 @@ def bootstrap_rows(group: Group) -> pl.DataFrame:
     return _row(row | notes).with_columns(pl.col(*notes).cast(pl.String))
 
 
-def baseline_rows(group: Group) -> pl.DataFrame:
+def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give ECE, Brier score, AUROC, AURC of every confidence score, on the questions that have it.
 
     ``clipped``: questions whose corrected entropy agreement was below 0.
@@ -223,18 +222,18 @@ def baseline_rows(group: Group) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.selectors.float().fill_nan(None))
 
 
-def largest_budget(group: Group) -> tuple[Pool, list[int]]:
+def largest_budget(group: PooledQuestions) -> tuple[Pool, list[int]]:
     """Choose what a sweep compares: the paper's budgets up to n and n, on the questions with n usable responses.
 
     If no question has n, budgets end at the largest number of usable responses.
     """
-    from semece.stats.diagnostics.sweeps import BUDGETS
+    from semece.stats.diagnostics import BUDGETS
 
     n = min(group.n, int(group.pool.n_responses.max()))
     return group.pool.take(group.pool.n_responses >= n), sorted({*(b for b in BUDGETS if b < n), n})
 
 
-def sweep_rows(group: Group) -> pl.DataFrame:
+def sweep_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give what fewer responses would have shown (:func:`semece.stats.diagnostics.sweep`)."""
     from semece.stats.diagnostics import sweep
 
@@ -242,7 +241,7 @@ def sweep_rows(group: Group) -> pl.DataFrame:
     return sweep(pool, budgets=budgets)
 
 
-def rate_rows(group: Group) -> pl.DataFrame:
+def rate_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the estimator gap of low-margin questions at smaller n (:func:`semece.stats.diagnostics.rate`)."""
     from semece.stats.diagnostics import rate
 
@@ -250,7 +249,7 @@ def rate_rows(group: Group) -> pl.DataFrame:
     return rate(pool, budgets=budgets)
 
 
-def slope_rows(group: Group) -> pl.DataFrame:
+def slope_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the slope of one run; rows of one question in several runs are not independent, so none for a pool."""
     from semece.stats.diagnostics import rate_slope
 
@@ -264,14 +263,14 @@ TARGETS = (0.8, 0.9, 0.95)
 """Accuracies that a threshold to abstain at is looked for."""
 
 
-def abstention_rows(group: Group, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
+def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
     An answer that is right in part, because tied classes differ, counts as wrong. Nothing for a pool of runs: its rows
     are not independent.
     """
     from semece.stats.calibration.abstention import abstention_threshold
-    from semece.stats.diagnostics.frames import frame
+    from semece.stats.diagnostics import frame
 
     rows = []
     for name, values in group.pool.confidences() if group.model != POOLED else ():
@@ -284,7 +283,7 @@ def abstention_rows(group: Group, targets: Sequence[float] = TARGETS) -> pl.Data
     return frame(rows, schema | numbers | {"reason": str})
 
 
-def margin_rows(group: Group) -> pl.DataFrame:
+def margin_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give calibration along the margin (:func:`semece.stats.diagnostics.margin_strata`), without empty strata."""
     from semece.stats.diagnostics import margin_strata
 
@@ -292,14 +291,14 @@ def margin_rows(group: Group) -> pl.DataFrame:
     return table.filter(table["questions"] > 0)
 
 
-def alignment_rows(group: Group) -> pl.DataFrame:
+def alignment_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the estimator gap at the regimes' boundaries and its predictions (``semece.diagnostics.alignment``)."""
     from semece.stats.diagnostics import alignment
 
     return alignment(group.pool)
 
 
-TABLES: dict[str, Callable[[Group], pl.DataFrame]] = {
+TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "ece": calibration_rows,
     "bootstrap": bootstrap_rows,
     "baselines": baseline_rows,

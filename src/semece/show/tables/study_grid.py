@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.runs.summary_rows import summary_row
-from semece.show.tables.paper_tables import POOLED, Group, calibration_rows, group_of_views, named
+from semece.runs import summary_row
+from semece.show.tables.paper_tables import POOLED, PooledQuestions, calibration_rows, group_of_views, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
 
-    from semece.runs.run import QuestionView, Run
+    from semece.runs import QuestionView, Run
     from semece.stats.calibration.bins import Closed
 
 
@@ -122,6 +122,6 @@ def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed
         members = [(cell.model, cell.n, cell.views) for cell in entering]
         if len(members) > 1:
             members.append((POOLED, members[0][1], tuple(view for _, _, views in members for view in views)))
-        groups: list[Group] = [group_of_views(dataset, model, n, views) for model, n, views in members]
+        groups: list[PooledQuestions] = [group_of_views(dataset, model, n, views) for model, n, views in members]
         parts += [named(group, calibration_rows(group, n_bins=n_bins, closed=closed)) for group in groups]
     return pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import ArrayLike, NDArray
 
-    from semece.stats.diagnostics.changes import Quantity
+    from semece.stats.diagnostics.changes import ComparedQuantity
 
     Floats = NDArray[np.float64]
 
@@ -153,7 +153,7 @@ def judge_agreement(
     second: JudgedRun,
     *,
     resampling: Resampling = DEFAULT,
-    quantities: Sequence[Quantity] = QUANTITIES,
+    quantities: Sequence[ComparedQuantity] = QUANTITIES,
 ) -> pl.DataFrame:
     """Compare two judges on the same responses: partitions, modes, and the change of every calibration error.
 
@@ -163,7 +163,7 @@ def judge_agreement(
         The same questions with the same responses in the same order.
     resampling : Resampling
         Replicates, level and seed.
-    quantities : sequence of Quantity
+    quantities : sequence of ComparedQuantity
         As in :func:`semece.stats.diagnostics.compare_arms`.
 
     Returns

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 N_BINS = 10
 
 
-class Quantity(NamedTuple):
+class ComparedQuantity(NamedTuple):
     """A number that arms are compared by.
 
     Parameters
@@ -76,15 +76,15 @@ def _sum_of_means(terms: Callable[[Floats, Floats], Floats]) -> Callable[[Floats
     return lambda confidence, correct: float(np.abs(terms(confidence, correct).mean(axis=0)).sum())
 
 
-QUANTITIES: tuple[Quantity, ...] = (
-    Quantity("accuracy", _sum_of_means(correctness_terms), correctness_terms, (), "higher"),
-    Quantity("ece", _sum_of_means(bin_terms), bin_terms, ("sem1", "sem2", "verbalized"), "lower"),
+QUANTITIES: tuple[ComparedQuantity, ...] = (
+    ComparedQuantity("accuracy", _sum_of_means(correctness_terms), correctness_terms, (), "higher"),
+    ComparedQuantity("ece", _sum_of_means(bin_terms), bin_terms, ("sem1", "sem2", "verbalized"), "lower"),
 )
 """What arms are compared by unless other quantities are named."""
 
 
 def compare_arms(
-    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[Quantity] = QUANTITIES
+    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[ComparedQuantity] = QUANTITIES
 ) -> pl.DataFrame:
     """Compare decoding arms, prompts or judges on the same questions: each with the first.
 
@@ -94,7 +94,7 @@ def compare_arms(
         At least two. The questions that enter in both of a pair are compared; they are matched by their position.
     resampling : Resampling
         Replicates, level and seed; both sides of a pair share the draws of questions.
-    quantities : sequence of Quantity
+    quantities : sequence of ComparedQuantity
         What they are compared by, beside the mean of each confidence.
 
     Returns
@@ -138,7 +138,7 @@ CHANGE: dict[str, type] = {
 
 
 def changes(
-    first: Pool, second: Pool, resampling: Resampling = DEFAULT, quantities: Sequence[Quantity] = QUANTITIES
+    first: Pool, second: Pool, resampling: Resampling = DEFAULT, quantities: Sequence[ComparedQuantity] = QUANTITIES
 ) -> Iterator[dict[str, Any]]:
     """Give a row per quantity for the questions that two pools share."""
     _, here, there = np.intersect1d(first.question, second.question, return_indices=True)
@@ -158,7 +158,7 @@ def changes(
             yield {"quantity": name, "questions": 0, "reason": "no question in common"}
             continue
         sides = (c[kept], a[kept]), (d[kept], b[kept])
-        yield _row(name, Quantity(name, _sum_of_means(confidence_terms), confidence_terms), sides, resampling)
+        yield _row(name, ComparedQuantity(name, _sum_of_means(confidence_terms), confidence_terms), sides, resampling)
         for quantity in (each for each in quantities if name in each.confidences):
             yield _row(f"{name}_{quantity.name}", quantity, sides, resampling)
 
@@ -169,7 +169,7 @@ def _may_be_calibrated(confidence: Floats, correct: Floats) -> bool:
     return not rejects_calibration(residual_moments(rows, width_bins(rows.confidence, N_BINS, "left")))
 
 
-def _row(name: str, quantity: Quantity, sides: Sides, resampling: Resampling) -> dict[str, Any]:
+def _row(name: str, quantity: ComparedQuantity, sides: Sides, resampling: Resampling) -> dict[str, Any]:
     """Values, change and interval of one quantity."""
     n = len(sides[0][1])
     (one, two), resampled = _measured(quantity, sides, resampling)
@@ -183,7 +183,7 @@ def _row(name: str, quantity: Quantity, sides: Sides, resampling: Resampling) ->
     return row | {"low": low, "high": high, "note": NEAR_ZERO if near else None}
 
 
-def _measured(quantity: Quantity, sides: Sides, resampling: Resampling) -> tuple[Floats, Floats | None]:
+def _measured(quantity: ComparedQuantity, sides: Sides, resampling: Resampling) -> tuple[Floats, Floats | None]:
     """Give the number on each side, and in each resample, shape (B, sides); None for too few questions."""
     n = len(sides[0][1])
     if quantity.terms is None:
@@ -199,7 +199,7 @@ def _measured(quantity: Quantity, sides: Sides, resampling: Resampling) -> tuple
 
 
 def rank_arms(
-    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[Quantity] = QUANTITIES
+    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[ComparedQuantity] = QUANTITIES
 ) -> pl.DataFrame:
     """Rank arms, prompts or models on the questions that enter in all of them.
 
@@ -209,7 +209,7 @@ def rank_arms(
         At least two; questions are matched by their position.
     resampling : Resampling
         Replicates, level and seed; all arms share the draws of questions.
-    quantities : sequence of Quantity
+    quantities : sequence of ComparedQuantity
         What they are ranked by; those without a direction are left out.
 
     Returns
@@ -245,7 +245,9 @@ def rank_arms(
     return frame(rows, {"quantity": str, "arm": str, **numbers})
 
 
-def _ranked(pools: Sequence[Pool], quantities: Sequence[Quantity]) -> Iterator[tuple[str, Quantity, Sides]]:
+def _ranked(
+    pools: Sequence[Pool], quantities: Sequence[ComparedQuantity]
+) -> Iterator[tuple[str, ComparedQuantity, Sides]]:
     """Give each quantity by its name, with confidence and correctness of every arm."""
     for quantity in (each for each in quantities if not each.confidences):
         yield quantity.name, quantity, [(each.correct, each.correct) for each in pools]
@@ -258,7 +260,7 @@ def _ranked(pools: Sequence[Pool], quantities: Sequence[Quantity]) -> Iterator[t
 
 
 def _ranks(
-    named: tuple[str, Quantity], arms: Sequence[str], sides: Sides, resampling: Resampling
+    named: tuple[str, ComparedQuantity], arms: Sequence[str], sides: Sides, resampling: Resampling
 ) -> Iterator[dict[str, Any]]:
     """Rank the arms by one quantity."""
     name, quantity = named

@@ -15,10 +15,11 @@ from semece.stats.theory.bounds import (
 )
 from semece.stats.theory.expectations import expected_sem1, expected_sem2, population_selection_probability
 from semece.stats.theory.leading import crossover, direct_gap, jensen_bias, oracle_gap, selection_bias
-from semece.stats.theory.predictions import expected_gap, minimal_n, predicted_bias, predicted_gap
+from semece.stats.theory.predictions import PREDICTIONS, expected_gap, minimal_n, predicted_bias, predicted_gap
 from semece.stats.theory.regimes import REGIMES, Boundaries, RegimeSummary, regime, regime_boundaries, regime_summary
 
 __all__ = [
+    "PREDICTIONS",
     "REGIMES",
     "Boundaries",
     "RegimeSummary",

@@ -22,11 +22,11 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def open_runs(stack: ExitStack, paths: Sequence[Path], judge: str | None = None) -> list[Run]:
     """Open run files for reading, until the stack closes; refuse a judge that has not judged one of them."""
-    from semece.runs.run import Run
+    from semece import Run
 
     opened = [stack.enter_context(Run(path, judge=judge)) for path in paths]
     if judge is not None:
-        from semece.compare.two_judges import check_judged
+        from semece.compare.judge_comparison import check_judged
 
         for run in opened:
             check_judged(run, judge)
@@ -43,7 +43,7 @@ def summary(runs: Runs, judge: Judge = None, as_json: AsJson = False) -> None:
 
 def print_summary(paths: Sequence[Path], *, judge: str | None = None, as_json: bool = False) -> None:
     """Print a sentence for each run, then the table, then what it implies."""
-    from semece.show import tables
+    from semece import tables
 
     with ExitStack() as stack:
         opened = open_runs(stack, paths, judge)
@@ -65,7 +65,7 @@ def print_summary(paths: Sequence[Path], *, judge: str | None = None, as_json: b
 
 def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
     """Say what a person needs before the numbers."""
-    from semece.show import tables
+    from semece import tables
 
     done, selected = run.complete
     if done < selected:
@@ -77,7 +77,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
 
 def spent_lines(run: Run) -> Iterator[str]:
     """Say what was spent and what the run noticed; nothing for samples that cost nothing."""
-    from semece.show import tables
+    from semece import tables
     from semece.show.report import cost_text
 
     dollars, asked, answered = run.spent
@@ -92,10 +92,9 @@ def spent_lines(run: Run) -> Iterator[str]:
 
 def across(table: object) -> str:
     """Lay the summary out with one column a run."""
-    from semece.runs.renderers import cells
-    from semece.show import tables
+    from semece import tables
 
-    headings, rows = cells(tables.headline(table))  # type: ignore[arg-type]
+    headings, rows = tables.cells(tables.headline(table))
     width = max(map(len, headings))
     columns = [max(map(len, row)) for row in rows]
     lines = []
@@ -114,24 +113,15 @@ def show(
 
     Example: [bold]semece show runs/starter--local-smollm2.db capital-france[/bold]
     """
+    from semece.errors import visible
+
     with ExitStack() as stack:
         opened = open_runs(stack, [run], judge)[0]
         identity = os.fsencode(question).decode("utf-8", "replace")
         for line in question_lines(opened.question(identity)):
-            typer.echo(visible(line))
+            typer.echo(visible(line, keep="\n"))
         for reply in opened.judge_replies(identity):
-            typer.echo(visible(f"\njudge: {reply}"))
-
-
-def visible(text: str) -> str:
-    r"""Write what a terminal would obey or hide as its escape; line breaks stay.
-
-    Examples
-    --------
-    >>> visible("a\x1b[31mb\nc")
-    'a\\x1b[31mb\nc'
-    """
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+            typer.echo(visible(f"\njudge: {reply}", keep="\n"))
 
 
 def question_lines(view: QuestionView) -> Iterator[str]:

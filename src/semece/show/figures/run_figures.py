@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from semece.runs.run import Run
-    from semece.show.tables.paper_tables import Group
+    from semece.runs import Run
+    from semece.show.tables.paper_tables import PooledQuestions
     from semece.stats.calibration.binned_errors import ReliabilityTable
     from semece.stats.diagnostics import Pool
 
@@ -56,7 +56,7 @@ def draw(name: str, runs: Sequence[Run]) -> Figure:
     return FIGURES[name](list(groups(runs)))
 
 
-def _each(plot: Callable[[Axes, Group], None], every: Sequence[Group]) -> Figure:
+def _each(plot: Callable[[Axes, PooledQuestions], None], every: Sequence[PooledQuestions]) -> Figure:
     """Draw a panel per run."""
     single = [group for group in every if group.model != POOLED]
     fig, axes = _panels(len(single))
@@ -67,7 +67,7 @@ def _each(plot: Callable[[Axes, Group], None], every: Sequence[Group]) -> Figure
     return fig
 
 
-def titles(every: Sequence[Group]) -> list[str]:
+def titles(every: Sequence[PooledQuestions]) -> list[str]:
     """Tell groups apart by model, by dataset, or by both."""
     if len({group.dataset for group in every}) == 1:
         return [group.model for group in every]
@@ -90,7 +90,7 @@ def reliability_of(pool: Pool, estimator: str) -> ReliabilityTable | None:
     return reliability_table(c, a) if c.size else None
 
 
-def _reliability(every: Sequence[Group]) -> Figure:
+def _reliability(every: Sequence[PooledQuestions]) -> Figure:
     """Draw a panel per confidence: bins of one run, or a curve per run and all of them pooled."""
     several = len({group.dataset for group in every}) > 1
     shown = [group for group in every if not (several and group.model == POOLED)]
@@ -106,7 +106,7 @@ def _reliability(every: Sequence[Group]) -> Figure:
     return fig
 
 
-def _predictions(every: Sequence[Group]) -> Figure:
+def _predictions(every: Sequence[PooledQuestions]) -> Figure:
     """Draw the predicted gaps of all runs on one axes."""
     import polars as pl
 
@@ -117,20 +117,20 @@ def _predictions(every: Sequence[Group]) -> Figure:
     return fig
 
 
-def _risk_coverage(ax: Axes, group: Group) -> None:
+def _risk_coverage(ax: Axes, group: PooledQuestions) -> None:
     from semece.stats.calibration.ranking import risk_coverage
 
     for name, values in group.pool.confidences():
         figures.plot_risk_coverage(risk_coverage(*known(values, group.pool.correct)), ax=ax, estimator=name)
 
 
-def _margin(ax: Axes, group: Group) -> None:
+def _margin(ax: Axes, group: PooledQuestions) -> None:
     from semece.stats.diagnostics import alignment, margin_strata
 
     figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool))
 
 
-def _regime(ax: Axes, group: Group) -> None:
+def _regime(ax: Axes, group: PooledQuestions) -> None:
     from semece.show.tables.theory_tables import regime_table
 
     pool = group.pool
@@ -138,35 +138,35 @@ def _regime(ax: Axes, group: Group) -> None:
     figures.plot_regimes(table, ax=ax, questions={"margin": pool.margin, "top_two_mass": pool.top_two_mass})
 
 
-def _sweep(ax: Axes, group: Group) -> None:
+def _sweep(ax: Axes, group: PooledQuestions) -> None:
     from semece.stats.diagnostics import sweep
 
     pool, budgets = largest_budget(group)
     figures.plot_sweep(sweep(pool, budgets=budgets), ax=ax)
 
 
-def _sweep_ece(ax: Axes, group: Group) -> None:
+def _sweep_ece(ax: Axes, group: PooledQuestions) -> None:
     from semece.stats.diagnostics import sweep
 
     pool, budgets = largest_budget(group)
     figures.plot_sweep_ece(sweep(pool, budgets=budgets), ax=ax)
 
 
-def _rate(ax: Axes, group: Group) -> None:
+def _rate(ax: Axes, group: PooledQuestions) -> None:
     from semece.stats.diagnostics import rate, rate_slope
 
     pool, budgets = largest_budget(group)
     figures.plot_rate(rate(pool, budgets=budgets), ax=ax, slope=rate_slope(pool, budgets=budgets))
 
 
-def _budget(ax: Axes, group: Group) -> None:
+def _budget(ax: Axes, group: PooledQuestions) -> None:
     from semece.stats.diagnostics import budget_spread
 
     pool, budgets = largest_budget(group)
     figures.plot_budget(budget_spread(pool, budgets=budgets), ax=ax)
 
 
-PANELS: dict[str, Callable[[Axes, Group], None]] = {
+PANELS: dict[str, Callable[[Axes, PooledQuestions], None]] = {
     "risk-coverage": _risk_coverage,
     "margin": _margin,
     "regime": _regime,
@@ -177,7 +177,7 @@ PANELS: dict[str, Callable[[Axes, Group], None]] = {
 }
 """What is drawn of one run on one axes."""
 
-FIGURES: dict[str, Callable[[Sequence[Group]], Figure]] = {
+FIGURES: dict[str, Callable[[Sequence[PooledQuestions]], Figure]] = {
     "reliability": _reliability,
     **{name: partial(_each, plot) for name, plot in PANELS.items()},
     "predictions": _predictions,

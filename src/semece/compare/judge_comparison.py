@@ -14,18 +14,21 @@ from semece.errors import ParseError, SemeceError
 from semece.judges import ALWAYS, Missing, Undelivered, judge_question, open_judge, open_judges, row_of, spelling_of
 from semece.judges.rules.english.hedges import is_hedged
 from semece.records import ALARM_KINDS
-from semece.runs.metrics import quantities
-from semece.runs.run import Run
-from semece.runs.shortfalls import Shortfall, shortfall_of
+from semece.runs import Run, Shortfall, quantities, shortfall_of
 from semece.sampling.connections import Connections
 from semece.sampling.invocation import Work
 from semece.sampling.options import check_options
 from semece.sampling.settings import CallSettings
 from semece.sampling.stages import usable_answers
-from semece.stats.diagnostics.agreement import JudgedRun, index_rows, judge_agreement, partition_agreement
-from semece.stats.diagnostics.changes import CHANGE
-from semece.stats.diagnostics.frames import frame
-from semece.stats.diagnostics.hedging import hedging_bracket
+from semece.stats.diagnostics import (
+    CHANGE,
+    JudgedRun,
+    frame,
+    hedging_bracket,
+    index_rows,
+    judge_agreement,
+    partition_agreement,
+)
 from semece.store.judge_replies import read_stored
 from semece.store.run_store import Store
 
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.runs.run import QuestionView
+    from semece.runs import QuestionView
     from semece.sampling.stages import Progress
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Any, Optional, cast
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from semece.stats.simulation.drawn_runs import Given
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -28,7 +27,7 @@ def theory(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece theory --margin 0.08 --mass 1 --classes 2 -n 50 --bias 0.01[/bold]
     """
-    from semece.errors import SemeceError
+    from semece import SemeceError
 
     check_classes(margin, top_two_mass, classes)
     try:
@@ -50,7 +49,7 @@ def check_classes(margin: float, mass: float, classes: float) -> None:
     SemeceError
         There are fewer than 2, or the rest 1 - p does not fit into classes of at most the second's probability.
     """
-    from semece.errors import SemeceError
+    from semece import SemeceError
 
     if not classes >= 2:
         raise SemeceError(f"--classes must be at least 2; got {classes:g}")
@@ -65,15 +64,14 @@ def check_classes(margin: float, mass: float, classes: float) -> None:
 
 def facts_of(margin: float, mass: float, classes: float, n: int, bias: float | None) -> Iterator[tuple[str, Any]]:
     """Compute each fact under its name in JSON."""
-    from semece.stats import theory as t
-    from semece.stats.theory.predictions import PREDICTIONS
+    from semece import theory as t
 
     s = max(1, n // 2)
     for design in ("same-n", "as-run"):
         yield f"regime_{_snake(design)}", str(t.regime(margin, mass, classes, n, design=design))
     yield "sem1_bias", float(t.predicted_bias(margin, mass, n))
     yield "sem2_bias", float(t.predicted_bias(margin, mass, s, estimator="sem2"))
-    for name in PREDICTIONS:
+    for name in t.PREDICTIONS:
         yield f"estimator_gap_{_snake(name)}", float(t.predicted_gap(margin, mass, n, design=name))
     if bias is not None:
         yield "sem1_least_n", t.minimal_n(bias, margin, mass)
@@ -118,9 +116,7 @@ def simulate(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece simulate --family near-tie -Q 20000 -n 50[/bold]
     """
-    from semece.errors import SemeceError
-    from semece.runs.renderers import to_json
-    from semece.stats import simulation
+    from semece import SemeceError, simulation, tables
 
     try:
         table = simulation.simulate_study(
@@ -128,14 +124,14 @@ def simulate(  # noqa: PLR0917 - one parameter per option
             questions,
             n,
             correctness=correctness,
-            given=cast("Given", given),
+            given=given,
             expected=expected,
             rng=seed,
         )
     except ValueError as error:
         raise SemeceError(str(error)) from None
     if as_json:
-        typer.echo(to_json(table))
+        typer.echo(tables.to_json(table))
         return
     for row in table.iter_rows(named=True):
         value = row["reason"] if row["value"] is None else f"{row['value']:.4f}"

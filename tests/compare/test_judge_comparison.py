@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semece.compare.two_judges import Comparison, ask_judges, compare_judges
+from semece.compare.judge_comparison import Comparison, ask_judges, compare_judges
 from semece.datasets import Dataset
 from semece.errors import SemeceError, StoreError
 from semece.judges.known import open_judge, open_judges
