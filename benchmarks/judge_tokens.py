@@ -26,8 +26,8 @@ def tokens(text: str) -> float:
 
 def data_tokens(question: str, strings: list[str]) -> float:
     """Tokens of what a partition call carries besides its instructions."""
-    query = next(LLMJudge("m").partition(Question("q", question), strings))
-    return tokens(query.messages[1].content)
+    messages = LLMJudge("m")._partition_messages(Question("q", question), strings)
+    return tokens(messages[1].content)
 
 
 def replies(n: int) -> dict[str, float]:

@@ -191,6 +191,7 @@ def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said
         cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
         connection.execute(cut, ids[:2])
         connection.execute("DELETE FROM replies WHERE stage = 'partition' AND question_id = ?", ids[2:3])
+        connection.execute("DELETE FROM derived")
     connection.close()
     code, out, err = semece("export", "a.db")
     assert code == 0
@@ -206,6 +207,7 @@ def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said
         assert scored.estimates()["sem2"].to_list() == run.estimates()["sem2"].to_list()[3:]
     with sqlite3.connect("a.db") as connection:
         connection.execute("DELETE FROM replies WHERE stage = 'partition'")
+        connection.execute("DELETE FROM derived")
     connection.close()
     _, out, err = semece("export", "a.db")
     assert err.splitlines() == ["semece: left out: 2 of 24 questions without a usable answer"]

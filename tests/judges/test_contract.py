@@ -8,8 +8,7 @@ import pytest
 
 from semece.canonical_json import digest
 from semece.judges import STAGES, Missing
-from semece.judges.alarms import VERSION as ALARMS
-from semece.judges.alarms import alarms
+from semece.judges.alarms import ALARMS, alarms
 from semece.judges.judged_questions import judge_question, run_procedure
 from semece.judges.known import JUDGES, MODEL, open_judge, open_judges, row_of, spelling_of
 from semece.models import Request

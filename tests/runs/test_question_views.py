@@ -1,9 +1,15 @@
 """A question of a run: why it enters no metric, and what its judge still owes."""
 
+import asyncio
+
 import pytest
 
+from semece.prompts import ResponsePrompt
 from semece.records import Estimate, Partition, Question, Response
 from semece.runs.question_views import QuestionView, with_estimates
+from semece.runs.run import Run
+from semece.sampling.job import execute
+from semece.sampling.settings import Settings
 
 QUESTION = Question("q", "Which?", ("a",))
 VIEW = {"n": 4, "min_responses": None, "not_attempted": "incorrect"}
@@ -68,3 +74,23 @@ def test_excluding_what_was_not_attempted_looks_at_the_deployed_answer_alone():
     assert view_of(answers, often) == "complete"
     tied = {0: "correct", 1: "not_attempted", 2: "incorrect"}
     assert view_of(["a", "a", "b", "b", "c"], tied, not_attempted="exclude") == "not_attempted"
+
+
+def test_replies_are_read_once_and_read_again_where_there_are_more(tmp_path, monkeypatch):
+    """What a reader found is stored; more replies to a question are another source."""
+    path, settings = tmp_path / "a.db", Settings("fake/?pmf=.6,.4", "starter", n=4, limit=3, judge="rules")
+    asyncio.run(execute(settings, path))
+    seen, real = [], ResponsePrompt.read
+    monkeypatch.setattr(ResponsePrompt, "read", lambda prompt, text: seen.append(text) or real(prompt, text))
+    with Run(path) as run:
+        first = run.question_views()
+    assert len(seen) == 12
+    with Run(path) as run:
+        assert run.question_views() == first
+        assert run.question(first[1].question.id) == first[1]
+    assert len(seen) == 12
+    asyncio.run(execute(Settings("fake/?pmf=.6,.4", "starter", n=6, limit=3, judge="rules"), path))
+    seen.clear()
+    with Run(path) as run:
+        assert [view.responses[:4] for view in run.question_views()] == [view.responses for view in first]
+    assert len(seen) == 18

@@ -33,8 +33,19 @@ def filled(path):
     return keys
 
 
+def to_format_2(path):
+    """Turn a run file into one as the second format had it: nothing derived is kept, replies have no checksums."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(
+        "BEGIN; DROP TABLE derived; DROP TABLE makers; ALTER TABLE replies DROP COLUMN checksum; "
+        "PRAGMA user_version=2; COMMIT;"
+    )
+    connection.close()
+
+
 def to_format_1(path):
     """Turn a run file into one as the first format had it: requests in one piece, nothing said of who made it."""
+    to_format_2(path)
     with Store(path) as store:
         hashes = [row[0] for row in store._execute("SELECT hash FROM requests")]
         bodies = [(key, canonical(store.request(key))) for key in hashes]
@@ -70,6 +81,9 @@ def everything(path):
     connection = sqlite3.connect(path)
     names = ("meta", "questions", "replies", "batches", "events")
     rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+    columns = [row[1] for row in connection.execute("PRAGMA table_info(replies)")]
+    said = ", ".join(name for name in columns if name != "checksum")
+    rows["replies"] = connection.execute(f"SELECT {said} FROM replies").fetchall()
     connection.close()
     return rows
 
@@ -81,9 +95,15 @@ def format_of(path):
     return found
 
 
-def test_an_older_file_is_read_as_it_is(tmp_path):
+@pytest.fixture(params=[to_format_1, to_format_2], ids=["format 1", "format 2"])
+def to_older(request):
+    """Turn a run file into an older one."""
+    return request.param
+
+
+def test_an_older_file_is_read_as_it_is(tmp_path, to_older):
     keys = filled(tmp_path / "a.db")
-    to_format_1(tmp_path / "a.db")
+    to_older(tmp_path / "a.db")
     before = (tmp_path / "a.db").read_bytes()
     with Store(tmp_path / "a.db") as store:
         assert [store.request(key) for key in keys] == BODIES
@@ -92,9 +112,9 @@ def test_an_older_file_is_read_as_it_is(tmp_path):
     assert (tmp_path / "a.db").read_bytes() == before
 
 
-def test_an_older_file_is_migrated_when_it_is_written(tmp_path):
+def test_an_older_file_is_migrated_when_it_is_written(tmp_path, to_older):
     keys = filled(tmp_path / "a.db")
-    to_format_1(tmp_path / "a.db")
+    to_older(tmp_path / "a.db")
     before = everything(tmp_path / "a.db")
     for _ in range(2):
         with Store(tmp_path / "a.db", write=True) as store:
@@ -105,12 +125,12 @@ def test_an_older_file_is_migrated_when_it_is_written(tmp_path):
         assert format_of(tmp_path / "a.db") == FORMAT_VERSION
 
 
-def test_a_run_of_an_older_file_goes_on_without_buying_anything_again(tmp_path, monkeypatch):
+def test_a_run_of_an_older_file_goes_on_without_buying_anything_again(tmp_path, to_older, monkeypatch):
     path, settings = tmp_path / "a.db", Settings("fake/?pmf=.5,.3,.2", "starter", n=6, sample=9, judge="fake/judge")
     asyncio.run(execute(settings, path))
     with Run(path) as run:
         before = run.estimates()
-    to_format_1(path)
+    to_older(path)
     with Run(path) as run:
         assert run.estimates().equals(before)
     rows = everything(path)["replies"]
@@ -128,7 +148,7 @@ def test_a_run_of_an_older_file_goes_on_without_buying_anything_again(tmp_path, 
 def test_a_migration_that_fails_leaves_the_older_file_whole(tmp_path, monkeypatch):
     keys = filled(tmp_path / "a.db")
     to_format_1(tmp_path / "a.db")
-    monkeypatch.setattr(runfile, "TEXTS_TABLES", (*runfile.TEXTS_TABLES, "CREATE TABLE nonsense"))
+    monkeypatch.setattr(runfile, "DERIVED_TABLES", (*runfile.DERIVED_TABLES, "CREATE TABLE nonsense"))
     with pytest.raises(StoreError):
         Store(tmp_path / "a.db", write=True)
     monkeypatch.undo()

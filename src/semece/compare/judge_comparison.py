@@ -142,9 +142,10 @@ def check_judged(run: Run, judge: str) -> None:
         return
     with Store(run.path) as store:
         grouped, graded = store.judges("partition"), store.judges("grade")
-    nothing_to_ask = grades.id in graded and all(v.partition for v in run.question_views() if v.estimate.n_responses)
-    if groups.id in grouped or nothing_to_ask:
+    if groups.id in grouped:
         return
+    if grades.id in graded and all(v.partition for v in run.question_views() if v.estimate.n_responses):
+        return  # one answer alone needs no judge to be grouped
     known = [*sorted(ALWAYS), *sorted(filter(None, map(spelling_of, grouped)))]
     ask = f"to ask it: {shlex.join(['semece', 'compare', run.path, '--judges', 'rules', judge])}"
     if row_of(judge).came_with_samples:
@@ -220,7 +221,7 @@ async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | No
     check_options(settings)
     questions = list(store.questions(ids))
     async with aclosing(Connections(settings, questions)) as connections:
-        work = Work(store, settings, questions, progress, run.reader(), connections=connections)
+        work = Work(store, settings, questions, progress, run.reader.read, connections=connections)
         await work.collect()
         await work.judge(*judges)
     return work.missing

@@ -3,7 +3,7 @@
 What the other rooms need is here: the protocol, the table of judges, and one question before its judges.
 """
 
-from semece.judges.alarms import alarms_of
+from semece.judges.alarms import ALARMS, alarms_of
 from semece.judges.forms import distinct
 from semece.judges.judge_protocol import STAGES, Judge, Missing, Procedure, Query, RuleJudge, Undelivered
 from semece.judges.judged_questions import (
@@ -26,6 +26,7 @@ from semece.judges.known import (
 from semece.judges.llm import JUDGE_TOKENS, PROMPTS
 
 __all__ = [
+    "ALARMS",
     "ALWAYS",
     "JUDGES",
     "JUDGE_TOKENS",

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from semece.judges.rules.values.units import Unit
     from semece.records import Grade, Partition, Question, Verdict
 
-VERSION = "alarms-1"
-"""Changes whenever an alarm may change."""
+ALARMS = "alarms-1"
+"""The id of what makes alarms: changes whenever an alarm may change."""
 
 _SHOWN = 60
 

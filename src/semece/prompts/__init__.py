@@ -28,6 +28,9 @@ Style = Literal["chat", "completion"]
 """How a model is asked: by a message, or by a text that it continues."""
 
 PLACEHOLDER = "{question}"
+READER = "reader-1"
+"""The id of what reads responses: changes whenever a reading may change. Readings are stored under it."""
+
 VERSION = 1
 
 _ANSWER_LINE = r'root ::= " " [^\n]{1,40} "\n'

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.judges import classes_to_grade
-from semece.records import Estimate
+from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question
+from semece.records import Alarm, Estimate, Response
+from semece.sampling.stages import read_responses, usable_answers
+from semece.store.derived import source_of
+from semece.store.judge_replies import KeptJudge, read_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from semece.records import Alarm, Partition, Question, Response, Verdict
+    from semece.judges import Judge, JudgedQuestion
+    from semece.records import Partition, Question, Verdict
+    from semece.store.run_store import Store, StoredReply
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,113 @@ class QuestionView:
     alarms: tuple[Alarm, ...] = ()
     missing: int = 0
     lacking: int = 0
+
+
+class ReplyReader(NamedTuple):
+    """How stored replies become responses.
+
+    Parameters
+    ----------
+    read : callable
+        From a stored reply to a response.
+    id : str
+        Changes whenever a reading may change.
+    whole : bool
+        Whether it reads the reply as it came (``raw``) and not its text alone.
+    """
+
+    read: Callable[[StoredReply], Response]
+    id: str
+    whole: bool = False
+
+
+_READ = tuple(field.name for field in fields(Response))[3:]
+"""What a reading finds; the rest of a response is the reply itself."""
+
+
+class ViewReader:
+    """Reads questions of a run: what is stored of them, and what is derived where it is not.
+
+    Parameters
+    ----------
+    store : Store
+        The run file.
+    view : dict
+        The run's view: ``ids``, ``n``, ``grade_classes``, ``min_responses``, ``not_attempted``, perhaps ``sizes``.
+    judges : tuple of Judge
+        Who groups, and who grades.
+    reader : ReplyReader
+        How replies are read.
+    """
+
+    def __init__(self, store: Store, view: dict[str, Any], judges: tuple[Judge, Judge], reader: ReplyReader) -> None:
+        self._store, self._view, self._reader = store, view, reader
+        self._readings = f"readings {reader.id}"
+        kept = [KeptJudge(judge, store.derived) for judge in judges]
+        self._judges = kept[0], kept[1]
+
+    def all(self) -> tuple[QuestionView, ...]:
+        """Read every selected question; columns at once."""
+        for maker in (self._readings, ALARMS, *self._judges[0].makers[:1], *self._judges[1].makers[1:]):
+            self._store.derived.load(maker)
+        return self._views(self._store.questions(self._view["ids"]))
+
+    def one(self, question_id: str) -> QuestionView | None:
+        """Read one question, and nothing of the others; None if it is not selected."""
+        selected = question_id in self._view["ids"]
+        views = self._views(self._store.questions([question_id])) if selected else ()
+        return views[0] if views else None
+
+    def _views(self, questions: Iterable[Question]) -> tuple[QuestionView, ...]:
+        views = tuple(with_estimates([self._bare(question) for question in questions], self._view))
+        self._store.keep_derived()
+        return views
+
+    def _bare(self, question: Question) -> QuestionView:
+        responses, missing = self._responses(question)
+        procedure = judge_question(question, usable_answers(responses), self._judges, which=self._view["grade_classes"])
+        judged = read_stored(procedure, self._store)
+        return QuestionView(
+            question,
+            responses,
+            judged.classes,
+            {grade.label: grade.verdict for grade in judged.grades},
+            Estimate(question.id, "incomplete", 0, 0),
+            self._alarms(question, judged),
+            missing,
+            0 if missing else judged.lacking,
+        )
+
+    def _responses(self, question: Question) -> tuple[tuple[Response, ...], int]:
+        """Read the replies to a question, together: what is found in them is one row."""
+        sizes, n = self._view.get("sizes"), self._view["n"]
+        wanted = min(n, sizes[question.id]) if sizes else n
+        replies, derived = self._store.replies("respond", question.id), self._store.derived
+        made_of = [(r.index, r.status, r.text, r.raw if self._reader.whole else "") for r in replies if r.delivered]
+        source = source_of(question.id, wanted, made_of)
+        kept = derived.get(self._readings, source)
+        if kept is not None:
+            found = iter(kept)
+            return read_responses(
+                replies, wanted, lambda reply: Response(reply.question_id, reply.index, reply.text, *next(found))
+            )
+        responses, missing = read_responses(replies, wanted, self._reader.read)
+        if any(r.answer != r.text for r in responses):  # else nothing had to be found
+            derived.put(self._readings, source, [[getattr(r, name) for name in _READ] for r in responses])
+        return responses, missing
+
+    def _alarms(self, question: Question, judged: JudgedQuestion) -> tuple[Alarm, ...]:
+        if judged.classes is None:
+            return ()
+        said = [(grade.label, grade.verdict) for grade in judged.grades]
+        made_of = (question.id, question.text, question.references, judged.classes.representatives, said)
+        source = source_of(*made_of)
+        kept = self._store.derived.get(ALARMS, source)
+        if kept is not None:
+            return tuple(Alarm(*alarm) for alarm in kept)
+        found = alarms_of(question, judged.classes, judged.grades)
+        self._store.derived.put(ALARMS, source, [(alarm.kind, alarm.text) for alarm in found])
+        return found
 
 
 def with_estimates(views: Sequence[QuestionView], settings: dict[str, Any]) -> Iterator[QuestionView]:

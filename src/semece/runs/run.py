@@ -9,24 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from semece.errors import SemeceError, StoreError
-from semece.judges import STAGES, alarms_of, judge_question, open_judges
-from semece.records import Estimate, Question
-from semece.runs.question_views import QuestionView, copies_alarm, with_estimates
+from semece.judges import STAGES, open_judges
+from semece.prompts import READER
+from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.scored_samples import read_sample
 from semece.sampling.settings import Settings
-from semece.sampling.stages import read_reply, read_responses, usable_answers
-from semece.store.judge_replies import read_stored
+from semece.sampling.stages import read_reply
 from semece.store.run_store import FINAL, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
-    from semece.judges import JudgedQuestion
-    from semece.records import Response
     from semece.stats.diagnostics import Pool
-    from semece.store.run_store import StoredReply
 
 __all__ = ["QuestionView", "Run", "names_of", "pool_of"]
 
@@ -132,9 +128,11 @@ class Run:
 
     @cached_property
     def _views(self) -> tuple[QuestionView, ...]:
-        read = self.reader()
-        bare = [self._bare_view(q, read) for q in self._store.questions(self._view["ids"])]
-        return tuple(with_estimates(bare, self._view))
+        return self._reading.all()
+
+    @cached_property
+    def _reading(self) -> ViewReader:
+        return ViewReader(self._store, self._view, self.judges, self.reader)
 
     def settings(self) -> Settings:
         """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""
@@ -148,49 +146,30 @@ class Run:
             elicit=self._identity.get("elicitation", "percent"),
         )
 
-    def reader(self) -> Callable[[StoredReply], Response]:
-        """Give the reading of a stored reply: as its prompt says, or as a sample."""
+    @cached_property
+    def reader(self) -> ReplyReader:
+        """How its replies are read: as its prompt says, or as samples."""
         if self._store.meta("source") == "samples":
-            return read_sample
-        return partial(read_reply, self.settings().response_prompt)
-
-    def _bare_view(self, question: Question, read: Callable[[StoredReply], Response]) -> QuestionView:
-        replies = self._store.replies("respond", question.id)
-        responses, missing = read_responses(replies, self._wanted(question), read)
-        judged = self._judged(question, responses)
-        found = alarms_of(question, judged.classes, judged.grades) if judged.classes else ()
-        verdicts = {g.label: g.verdict for g in judged.grades}
-        empty = Estimate(question.id, "incomplete", 0, 0)
-        lacking = 0 if missing else judged.lacking
-        return QuestionView(question, responses, judged.classes, verdicts, empty, found, missing, lacking)
-
-    def _judged(self, question: Question, responses: Sequence[Response]) -> JudgedQuestion:
-        """Read classes and grades."""
-        answers = usable_answers(responses)
-        return read_stored(
-            judge_question(question, answers, self.judges, which=self._view["grade_classes"]), self._store
-        )
-
-    def _wanted(self, question: Question) -> int:
-        sizes = self._view.get("sizes")
-        return min(self.n, sizes[question.id]) if sizes else self.n
+            return ReplyReader(read_sample, f"samples;{READER}", whole=True)
+        prompt = self.settings().response_prompt
+        return ReplyReader(partial(read_reply, prompt), f"{prompt.hash[:16]};{READER}")
 
     def question_views(self) -> tuple[QuestionView, ...]:
         """Every selected question with its responses, classes, grades and numbers."""
         return self._views
 
     def question(self, question_id: str) -> QuestionView:
-        """One question.
+        """One question; the others are not looked at.
 
         Raises
         ------
         SemeceError
             The run has no such question.
         """
-        for view in self._views:
-            if view.question.id == question_id:
-                return view
-        raise SemeceError(f"{self.path} has no question {question_id!r} among its {len(self._views)}")
+        view = self._reading.one(question_id)
+        if view is None:
+            raise SemeceError(f"{self.path} has no question {question_id!r} among its {len(self._view['ids'])}")
+        return view
 
     def judge_replies(self, question_id: str) -> list[str]:
         """Raw replies of the judges about one question."""

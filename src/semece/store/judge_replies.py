@@ -1,4 +1,4 @@
-"""What is stored of judges' replies, as a judge's procedure asks for it."""
+"""What a run file holds of judges: replies, as a judge's procedure asks for them, and results, as they were derived."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from semece.errors import ParseError
 from semece.judges import Missing, Undelivered, run_procedure
+from semece.records import Partition
+from semece.store.derived import source_of
 from semece.store.keys import Keys
 from semece.store.schema import FINAL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from semece.judges import Procedure, Query
+    from semece.judges import Judge, Procedure, Query
+    from semece.records import Question, Verdict
+    from semece.store.derived import Derived
     from semece.store.run_store import Store, StoredReply
 
 T = TypeVar("T")
@@ -94,3 +98,51 @@ def read_stored(procedure: Procedure[T], store: Store) -> T:
         Those that the procedure lets pass.
     """
     return run_procedure(procedure, JudgeReplies(store).find)
+
+
+class KeptJudge:
+    """A judge whose results are kept: what is stored of them is not derived again.
+
+    Parameters
+    ----------
+    judge : Judge
+        Who judges where nothing is stored.
+    derived : Derived
+        The derived rows of a run file.
+    """
+
+    def __init__(self, judge: Judge, derived: Derived) -> None:
+        self._judge, self._derived = judge, derived
+        self.name, self.id, self.derived_id, self.model = judge.name, judge.id, judge.derived_id, judge.model
+
+    @property
+    def makers(self) -> tuple[str, ...]:
+        """Under which ids its partitions and verdicts stand; none if they are stored as they came."""
+        return () if self.derived_id is None else (f"partition {self.derived_id}", f"verdict {self.derived_id}")
+
+    def classes(self, question: Question, answers: Sequence[str], /) -> Procedure[Partition]:
+        """Group the usable answers of a question."""
+        if not self.makers:
+            return (yield from self._judge.classes(question, answers))
+        # a model's replies are of one question, though another may have the same text
+        maker, source = self.makers[0], source_of(question.id, question.text, answers)
+        kept = self._derived.get(maker, source)
+        if kept is not None:
+            return Partition(question.id, tuple(kept[0]), tuple(kept[1]), self.id)
+        made = yield from self._judge.classes(question, answers)
+        self._derived.put(maker, source, [made.labels, made.representatives])
+        return made
+
+    def verdict(self, question: Question, classes: Partition, label: int, /) -> Procedure[Verdict | None]:
+        """Grade one class."""
+        answer = classes.representatives[label]
+        if not self.makers or not answer or not question.references:
+            return (yield from self._judge.verdict(question, classes, label))
+        maker, source = self.makers[1], source_of(question.id, question.text, question.references, answer)
+        kept: Verdict | None = self._derived.get(maker, source)
+        if kept is not None:
+            return kept
+        made = yield from self._judge.verdict(question, classes, label)
+        if made is not None:
+            self._derived.put(maker, source, made)
+        return made

@@ -12,6 +12,7 @@ import logging
 import os
 import sqlite3
 import time
+import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -19,7 +20,18 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.canonical_json import canonical, digest, encodable
 from semece.errors import StoreError
 from semece.records import Question
-from semece.store.schema import FINAL, FORMAT_VERSION, connect, explain, explained, format_of, journal_mode
+from semece.store.derived import Derived
+from semece.store.schema import (
+    FINAL,
+    FORMAT_VERSION,
+    WITH_DERIVED,
+    WITH_PIECES,
+    connect,
+    explain,
+    explained,
+    format_of,
+    journal_mode,
+)
 from semece.store.texts import Texts
 
 if TYPE_CHECKING:
@@ -35,7 +47,7 @@ MOST_QUEUED = 500
 
 _log = logging.getLogger("semece")
 _NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
-_MAYBE_PAID = "raw LIKE '%\"maybe_paid\":true%'"
+_MAYBE_PAID = "json_extract(raw, '$.maybe_paid') = 1"
 _COLUMNS = (
     "key, stage, question_id, position, judge, request, text, raw, finish_reason, status, call, "
     "input_tokens, output_tokens, cost, latency, provider_id, time"
@@ -124,7 +136,10 @@ class Store:
         except BaseException:
             self._release_lock()
             raise
-        self._texts = Texts(self._connection, whole=format_of(self._connection) < FORMAT_VERSION)
+        found = format_of(self._connection)
+        self._texts = Texts(self._connection, whole=found < WITH_PIECES)
+        self._columns = _COLUMNS + (", checksum" if found >= WITH_DERIVED else ", NULL")
+        self.derived = Derived(self._connection if found >= WITH_DERIVED else None)
         if write and self.path != ":memory:":
             self._say_journal(journal_mode(self._connection))
 
@@ -167,6 +182,7 @@ class Store:
         try:
             if self.write:
                 self.flush()
+                self.keep_derived()
                 if self.path != ":memory:":
                     with contextlib.suppress(sqlite3.Error):  # a reader may be at work: the log then stays
                         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -199,7 +215,9 @@ class Store:
     def questions(self, ids: Iterable[str] | None = None) -> Iterator[Question]:
         """Questions in the dataset's order; only those in `ids` if given."""
         wanted = None if ids is None else set(ids)
-        for row in self._execute("SELECT id, text, refs, metadata FROM questions ORDER BY position"):
+        only = tuple(wanted) if wanted is not None and len(wanted) == 1 else ()
+        sql = f"SELECT id, text, refs, metadata FROM questions {'WHERE id = ?' if only else ''} ORDER BY position"  # noqa: S608
+        for row in self._execute(sql, only):
             if wanted is None or row[0] in wanted:
                 yield Question(row[0], row[1], tuple(json.loads(row[2])), json.loads(row[3]))
 
@@ -236,9 +254,10 @@ class Store:
 
     def _insert_replies(self) -> None:
         """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
-        sql = f"INSERT INTO replies ({_COLUMNS}, superseded) VALUES ({','.join('?' * 18)})"  # noqa: S608 - constants
+        sql = f"INSERT INTO replies ({_COLUMNS}, checksum, superseded) VALUES ({','.join('?' * 19)})"  # noqa: S608
         for reply in self._pending:
             row = _row(reply)
+            row = (*row, _checksum(row))
             stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0)).rowcount
             if not stands and reply.call is not None:
                 self._connection.execute(sql, (*row, 1))
@@ -257,11 +276,43 @@ class Store:
 
     def replies(self, stage: str, question_id: str) -> list[StoredReply]:
         """All replies of one question in one stage that still stand, by index, oldest first."""
-        sql = (
-            f"SELECT {_COLUMNS} FROM replies WHERE stage = ? AND question_id = ? AND superseded = 0 "  # noqa: S608
-            "ORDER BY position, id"
-        )
-        return [_reply(row) for row in self._execute(sql, (stage, question_id))]
+        place = "stage = ? AND question_id = ? AND superseded = 0"
+        sql = f"SELECT {self._columns} FROM replies WHERE {place} ORDER BY position, id"  # noqa: S608 - constants
+        return [self._tested(row) for row in self._execute(sql, (stage, question_id))]
+
+    def _tested(self, row: tuple[Any, ...]) -> StoredReply:
+        """Read a row of `replies`; those of older files have no checksum."""
+        if row[-1] is not None and row[-1] != _checksum(row):
+            place = f"{row[1]}, question {row[2]!r}, index {row[3]}"
+            raise StoreError(
+                f"{self.path}: a reply is not what was stored ({place}): the file is damaged or was changed by hand; "
+                "'semece doctor' counts such replies"
+            )
+        return _reply(row[:-1])
+
+    def keep_derived(self) -> None:
+        """Store what was derived since; who only reads does so if the file can be written at once, or not at all."""
+        if self.write and self.derived.changed:
+            with self._transaction():
+                self.derived.write(self._connection)
+            self.derived.written()
+        elif self.derived.changed and Path(self.path).stat().st_mode & 0o222:
+            with contextlib.suppress(StoreError, OSError, sqlite3.Error):
+                self._write_aside()
+
+    def _write_aside(self) -> None:
+        self._take_lock()
+        try:
+            connection = connect(self.path, write=True, aside=True)
+            try:
+                connection.execute("BEGIN IMMEDIATE")
+                self.derived.write(connection)
+                connection.execute("COMMIT")
+                self.derived.written()
+            finally:
+                connection.close()
+        finally:
+            self._release_lock()
 
     def supersede(self, keys: Iterable[bytes]) -> None:
         """Set delivered rows without a usable answer aside, so that their slots may be asked again."""
@@ -314,7 +365,18 @@ class Store:
     def integrity_faults(self) -> list[str]:
         """List what SQLite finds wrong with the file; empty if nothing."""
         found = [str(row[0]) for row in self._execute("PRAGMA integrity_check")]
-        return [] if found == ["ok"] else found
+        return list(self._changed_rows()) if found == ["ok"] else found
+
+    def _changed_rows(self) -> Iterator[str]:
+        """Count the rows that are not what was written."""
+        changed = 0
+        with explained(self.path):
+            for row in self._connection.execute(f"SELECT {self._columns} FROM replies"):  # noqa: S608 - constants
+                changed += row[-1] is not None and row[-1] != _checksum(row)
+        if changed:
+            yield f"replies that are not what was stored: {changed:,}"
+        if count := sum(1 for _ in self.derived.faults()):
+            yield f"results that are not what was stored, and are derived again when they are needed: {count:,}"
 
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
@@ -369,6 +431,12 @@ def _row(r: StoredReply) -> tuple[Any, ...]:
         r.key, r.stage, r.question_id, r.index, r.judge, r.request, encodable(r.text), encodable(r.raw),
         r.finish_reason, r.status, r.call, r.input_tokens, r.output_tokens, r.cost, r.latency, r.provider_id, r.time,
     )  # fmt: skip
+
+
+def _checksum(row: tuple[Any, ...]) -> int:
+    """CRC-32 of what a reply says and where it belongs; its status may change."""
+    key, stage, question_id, position, _, _, text, raw, *_ = row
+    return zlib.crc32(f"{stage}\0{question_id}\0{position}\0{text}\0{raw}".encode(), zlib.crc32(key))
 
 
 def _reply(row: tuple[Any, ...]) -> StoredReply:

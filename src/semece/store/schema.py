@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical, replacing
 from semece.errors import StoreError
+from semece.store.derived import TABLES as DERIVED_TABLES
 from semece.store.texts import TABLES as TEXTS_TABLES
 from semece.store.texts import Texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+"""1: requests in one piece. 2: in pieces. 3: what is derived is kept, and replies have checksums."""
+
+WITH_PIECES, WITH_DERIVED = 2, 3
 APPLICATION_ID = 0x53454D45
 FINAL = frozenset({"content_filter", "truncated", "refusal"})
 """Delivered and paid for, but without a usable text."""
@@ -29,12 +33,12 @@ _SCHEMA = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE questions (
   id TEXT PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, refs TEXT NOT NULL, metadata TEXT NOT NULL);
-{";".join(TEXTS_TABLES)};
+{";".join((*TEXTS_TABLES, *DERIVED_TABLES))};
 CREATE TABLE replies (
   id INTEGER PRIMARY KEY, key BLOB NOT NULL, stage TEXT NOT NULL, question_id TEXT NOT NULL, position INTEGER NOT NULL,
   judge TEXT, request BLOB, text TEXT NOT NULL, raw TEXT NOT NULL, finish_reason TEXT, status TEXT NOT NULL,
   superseded INTEGER NOT NULL DEFAULT 0, call TEXT, input_tokens INTEGER, output_tokens INTEGER, cost REAL,
-  latency REAL, provider_id TEXT, time REAL NOT NULL);
+  latency REAL, provider_id TEXT, time REAL NOT NULL, checksum INTEGER);
 CREATE UNIQUE INDEX delivered ON replies (key) WHERE {_STANDING};
 CREATE INDEX place ON replies (stage, question_id, position);
 CREATE TABLE batches (
@@ -43,11 +47,12 @@ CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, class TEXT NOT 
 """
 
 
-def connect(path: str, *, write: bool) -> sqlite3.Connection:
+def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connection:
     """Open a run file, or ``':memory:'``.
 
     Where writing is wanted, an absent file is made, an older one migrated, and a write-ahead log is kept if the file
-    system allows one.
+    system allows one; but if it is only to be written `aside`, by who reads it, nobody is waited for, and its journal
+    stays as it is.
 
     Raises
     ------
@@ -67,7 +72,7 @@ def connect(path: str, *, write: bool) -> sqlite3.Connection:
             address(file, "rw" if write else "ro"),
             uri=True,
             isolation_level=None,
-            timeout=30,
+            timeout=0 if aside else 30,
             check_same_thread=False,
         )
         try:
@@ -76,7 +81,8 @@ def connect(path: str, *, write: bool) -> sqlite3.Connection:
                 _check_writable(connection, file)
                 if format_of(connection) < FORMAT_VERSION:
                     _migrate(connection)
-                _keep_log_ahead(connection)
+                if not aside:
+                    _keep_log_ahead(connection)
         except BaseException:
             connection.close()
             raise
@@ -177,11 +183,25 @@ def _check_writable(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring a file of format 1 up to date: its requests stood in one piece each.
+    """Bring an older file up to date; its replies stay as they are, without checksums.
 
     Whole or not at all: after an error the caller closes the connection, which undoes what was not committed.
     """
     connection.execute("BEGIN IMMEDIATE")
+    found = format_of(connection)
+    if found < WITH_PIECES:
+        _cut_requests(connection)
+    for statement in DERIVED_TABLES:
+        connection.execute(statement)
+    connection.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+    connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
+    connection.execute("COMMIT")
+    if found < WITH_PIECES:
+        with contextlib.suppress(sqlite3.Error):  # smaller, if there is space for a second copy meanwhile
+            connection.execute("VACUUM")
+
+
+def _cut_requests(connection: sqlite3.Connection) -> None:
     connection.execute("ALTER TABLE requests RENAME TO whole_requests")
     for statement in TEXTS_TABLES:
         connection.execute(statement)
@@ -189,10 +209,6 @@ def _migrate(connection: sqlite3.Connection) -> None:
     for key, body in connection.execute("SELECT hash, body FROM whole_requests"):
         texts.put(key, json.loads(body))
     connection.execute("DROP TABLE whole_requests")
-    connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
-    connection.execute("COMMIT")
-    with contextlib.suppress(sqlite3.Error):  # smaller, if there is space for a second copy meanwhile
-        connection.execute("VACUUM")
 
 
 def _keep_log_ahead(connection: sqlite3.Connection) -> None:

@@ -1,0 +1,115 @@
+"""What was made of replies: readings, partitions, verdicts, alarms, kept under who made them and of what.
+
+A row stands under the id of what made it, which holds its version, and a hash of what it was made of. So it is true for
+ever: a new version makes new rows, and the replies themselves are never touched.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from semece.canonical_json import digest
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterator
+
+TABLES = (
+    "CREATE TABLE makers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    """CREATE TABLE derived (
+  maker INTEGER NOT NULL, source BLOB NOT NULL, value TEXT NOT NULL, checksum INTEGER NOT NULL,
+  PRIMARY KEY (maker, source)) WITHOUT ROWID""",
+)
+_ROWS = "SELECT source, value, checksum FROM derived JOIN makers ON makers.id = derived.maker WHERE makers.name = ?"
+
+
+class Derived:
+    """The derived rows of a run file: what is stored, and what is new.
+
+    Parameters
+    ----------
+    connection : sqlite3.Connection or None
+        To a run file; None: the file has no such rows, being older.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.executescript(";".join(TABLES))
+    >>> derived = Derived(connection)
+    >>> derived.put("partition rules-1", source_of("Why?", ["a", "b"]), [0, 1])
+    >>> derived.write(connection)
+    >>> Derived(connection).get("partition rules-1", source_of("Why?", ["a", "b"]))
+    [0, 1]
+    """
+
+    def __init__(self, connection: sqlite3.Connection | None) -> None:
+        self._connection = connection
+        self._columns: dict[str, dict[bytes, tuple[bytes, str, int]]] = {}
+        self._new: dict[tuple[str, bytes], Any] = {}
+
+    def load(self, maker: str) -> None:
+        """Read all rows of a maker at once; for whoever wants more than a few of them."""
+        if self._connection is not None and maker not in self._columns:
+            rows = self._connection.execute(_ROWS, (maker,)).fetchall()
+            self._columns[maker] = {source: (source, value, found) for source, value, found in rows}
+
+    def get(self, maker: str, source: bytes) -> Any:  # noqa: ANN401 - any JSON value
+        """Give the value of a row; None if there is no such row, or it is not what was written."""
+        if (maker, source) in self._new:
+            return self._new[maker, source]
+        if maker in self._columns:
+            row = self._columns[maker].get(source)
+        elif self._connection is not None:
+            row = self._connection.execute(f"{_ROWS} AND source = ?", (maker, source)).fetchone()
+        else:
+            row = None
+        return json.loads(row[1]) if row and row[2] == _checksum(row[0], row[1]) else None
+
+    def put(self, maker: str, source: bytes, value: object) -> None:
+        """Take note of a new row."""
+        self._new[maker, source] = value
+
+    @property
+    def changed(self) -> bool:
+        """Whether there are new rows."""
+        return bool(self._new)
+
+    def write(self, connection: sqlite3.Connection) -> None:
+        """Write the new rows; the caller begins and ends the transaction."""
+        makers = sorted({maker for maker, _ in self._new})
+        connection.executemany("INSERT OR IGNORE INTO makers (name) VALUES (?)", [(maker,) for maker in makers])
+        ids = dict(connection.execute("SELECT name, id FROM makers").fetchall())
+        rows = [(ids[maker], *_row(source, value)) for (maker, source), value in sorted(self._new.items())]
+        connection.executemany("INSERT OR REPLACE INTO derived VALUES (?, ?, ?, ?)", rows)
+
+    def written(self) -> None:
+        """Take the new rows for stored ones."""
+        for (maker, source), value in self._new.items():
+            if maker in self._columns:
+                self._columns[maker][source] = _row(source, value)
+        self._new.clear()
+
+    def faults(self) -> Iterator[str]:
+        """Name the makers of rows that are not what was written, a row each."""
+        if self._connection is not None:
+            rows = self._connection.execute(
+                "SELECT source, value, checksum, name FROM derived LEFT JOIN makers ON makers.id = derived.maker"
+            )
+            yield from (maker for source, text, found, maker in rows if found != _checksum(source, text))
+
+
+def source_of(*parts: object) -> bytes:
+    """Hash what something is made of: the first 16 bytes of SHA-256 of its canonical JSON."""
+    return digest(parts)[:16]
+
+
+def _row(source: bytes, value: object) -> tuple[bytes, str, int]:
+    text = json.dumps(value, separators=(",", ":"))  # ASCII: an answer may hold half a surrogate pair
+    return source, text, _checksum(source, text)
+
+
+def _checksum(source: bytes, text: str) -> int:
+    return zlib.crc32(text.encode(), zlib.crc32(source))

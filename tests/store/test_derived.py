@@ -1,0 +1,213 @@
+"""What is derived is kept under the id of what derived it; what is stored is tested when it is read."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semece.errors import StoreError
+from semece.judges.exact import ExactJudge
+from semece.judges.known import open_judge
+from semece.runs.health import examine
+from semece.runs.run import Run
+from semece.runs.scored_samples import score
+from semece.store.derived import Derived, source_of
+from semece.store.run_store import Store, StoredReply
+from tests.store.test_schema import format_of, to_format_1, to_format_2
+
+ROWS = [
+    {"id": f"q{i}", "question": f"Number {i}?", "references": ["Paris"], "answers": ["Paris", "Paris", "Lyon", "Rome"]}
+    for i in range(4)
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A run of samples that nobody has read yet."""
+    source = tmp_path / "samples.jsonl"
+    source.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+    score([source], tmp_path / "a.db", judge="exact")
+    return tmp_path / "a.db"
+
+
+def read(path, **judges):
+    """Everything that a reader is told of the questions."""
+    with Run(path, **judges) as run:
+        return run.question_views()
+
+
+def makers(path):
+    """How many rows each maker has."""
+    connection = sqlite3.connect(path)
+    rows = connection.execute(
+        "SELECT name, count(*) FROM derived JOIN makers ON makers.id = derived.maker GROUP BY name"
+    ).fetchall()
+    connection.close()
+    return dict(rows)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the judge `exact` was asked since."""
+    calls = []
+    for name in ("partition", "grade"):
+        real = getattr(ExactJudge, name)
+        monkeypatch.setattr(
+            ExactJudge,
+            name,
+            lambda self, question, *rest, real=real: calls.append(question.id) or real(self, question, *rest),
+        )
+    return calls
+
+
+def test_what_was_derived_once_is_read_after_that_and_says_the_same(path, asked):
+    first = read(path)
+    assert {name: asked.count(name) for name in asked} == {f"q{i}": 4 for i in range(4)}, "a partition, three verdicts"
+    assert makers(path) == {"partition exact-1": 4, "verdict exact-1": 12, "alarms-1": 4}
+    asked.clear()
+    assert read(path) == first
+    assert not asked
+
+
+def test_one_question_costs_one_question(path, asked):
+    with Run(path) as run:
+        one = run.question("q2")
+    assert set(asked) == {"q2"}
+    assert makers(path)["partition exact-1"] == 1
+    asked.clear()
+    assert read(path)[2] == one
+    assert set(asked) == {"q0", "q1", "q3"}
+
+
+def test_each_judge_has_its_own_rows_and_a_new_version_derives_anew(path, asked, monkeypatch):
+    read(path)
+    read(path, judge="rules")
+    assert {"partition exact-1", f"partition {open_judge('rules').derived_id}"} <= set(makers(path))
+    asked.clear()
+    monkeypatch.setattr(ExactJudge, "id", "exact-2")
+    with Store(path) as store:
+        from semece.judges.judged_questions import FreeJudge, judge_question
+        from semece.store.judge_replies import KeptJudge, read_stored
+
+        judges = (KeptJudge(FreeJudge(ExactJudge()), store.derived),) * 2
+        [question] = store.questions(["q0"])
+        read_stored(judge_question(question, ["Paris"], judges), store)
+        store.keep_derived()
+    assert asked == ["q0", "q0"]
+    assert makers(path)["partition exact-2"] == 1
+    assert makers(path)["partition exact-1"] == 4, "what an earlier version derived stays true"
+
+
+def test_other_answers_are_another_source(path, asked):
+    read(path)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute(
+            "UPDATE replies SET text = 'Lyon', checksum = NULL WHERE question_id = 'q1' AND position = 0"
+        )
+    connection.close()
+    asked.clear()
+    assert read(path)[1].partition.labels == (0, 1, 0, 2)
+    assert set(asked) == {"q1"}
+
+
+def test_while_somebody_writes_the_file_it_is_only_read(path, asked):
+    with Store(path, write=True):
+        before = makers(path)
+        first = read(path)
+    assert before == makers(path) == {}
+    assert first == read(path) == read(path)
+    assert makers(path)
+
+
+@pytest.mark.parametrize("older", [None, to_format_1, to_format_2])
+def test_a_file_that_nobody_may_write_is_read_and_stays_as_it_is(path, older, asked):
+    expected = read(path)
+    if older:
+        older(path)
+    before, names = path.read_bytes(), sorted(file.name for file in path.parent.iterdir())
+    path.chmod(0o444)
+    assert read(path) == expected
+    assert path.read_bytes() == before
+    assert sorted(file.name for file in path.parent.iterdir()) == names
+    path.chmod(0o644)
+
+
+@pytest.mark.parametrize("older", [to_format_1, to_format_2])
+def test_an_older_file_that_may_be_written_keeps_what_is_derived_of_it(path, older, asked):
+    expected = read(path)
+    older(path)
+    asked.clear()
+    assert read(path) == expected
+    assert format_of(path) == 3
+    assert asked
+    asked.clear()
+    assert read(path) == expected
+    assert not asked
+
+
+def test_a_store_in_memory_keeps_too():
+    with Store(":memory:", write=True) as store:
+        store.derived.put("x", b"1", [1])
+        store.keep_derived()
+        assert Derived(store._connection).get("x", b"1") == [1]
+
+
+# -- damage
+
+
+def test_a_derived_row_that_was_changed_is_derived_again_and_doctor_counts_it(path, asked):
+    expected = read(path)
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE derived SET value = '\"correct\"' WHERE value = '\"incorrect\"'")
+    connection.close()
+    well, lines = examine(path)
+    assert not well
+    assert "results that are not what was stored, and are derived again when they are needed: 8" in lines[0]
+    asked.clear()
+    assert read(path) == expected
+    assert len(asked) == 8
+    assert examine(path)[0]
+
+
+def test_a_reply_that_was_changed_is_refused_with_its_place_and_doctor_counts_it(path):
+    connection = sqlite3.connect(path)
+    with connection:
+        connection.execute("UPDATE replies SET text = 'Paris' WHERE question_id = 'q1' AND position = 2")
+    connection.close()
+    with pytest.raises(StoreError, match=r"a reply is not what was stored \(respond, question 'q1', index 2\)"):
+        read(path)
+    well, lines = examine(path)
+    assert not well
+    assert "replies that are not what was stored: 1" in lines[0]
+    with Run(path) as run:
+        assert run.question("q0").partition is not None
+
+
+@given(st.text(), st.text(), st.integers(0, 99))
+def test_every_reply_passes_its_own_test(text, raw, index):
+    with Store(":memory:", write=True) as store:
+        store.append([StoredReply(b"k", "respond", "q", index, "ok", text, raw)])
+        store.flush()
+        assert store.integrity_faults() == []
+        assert len(store.replies("respond", "q")) == 1
+
+
+@given(st.recursive(st.none() | st.text() | st.integers() | st.floats(allow_nan=False), st.lists))
+def test_a_value_comes_back_as_it_was(value):
+    with Store(":memory:", write=True) as store:
+        store.derived.put("x", source_of(1), value)
+        store.keep_derived()
+        found = Derived(store._connection).get("x", source_of(1))
+    assert found == json.loads(json.dumps(value))
+
+
+def test_the_lock_is_given_back(path):
+    read(path)
+    with Store(path, write=True) as store:
+        assert list(store.questions())
+    assert Path(f"{path}.lock").exists()
