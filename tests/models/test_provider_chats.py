@@ -14,7 +14,7 @@ import pytest
 from semece.datasets import Dataset
 from semece.errors import ModelError, TransientError
 from semece.models import Decoding, Message, Request, Usage, open_model
-from semece.models.anthropic_google.provider_options import named_option
+from semece.models.anthropic_google.provider_errors import named_option
 from semece.prompts.replies import GRADE_SCHEMA
 from semece.records import Question
 from semece.runs.run import Run
@@ -378,7 +378,7 @@ def test_a_value_that_is_refused_ends_with_the_services_sentence_and_is_never_le
         assert sum(server.account.requests.values()) == 1
     assert type(error) is ModelError
     assert sentence in str(error)
-    assert model.dropped.names == set()
+    assert model.noticed.dropped == set()
 
 
 @pytest.mark.parametrize("name", ["anthropic/claude-opus-5-5", "google/gemini-3-pro-preview"])

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
 from semece.models.anthropic_google.provider_chats import UNREADABLE
-from semece.models.anthropic_google.provider_errors import explain_status, sentence_of
-from semece.models.anthropic_google.provider_options import OPTIONS, named_option
+from semece.models.anthropic_google.provider_errors import OPTIONS, explain_status, named_option, sentence_of
 from semece.models.protocol import (
     BatchFailedError,
     BatchState,
@@ -69,7 +68,7 @@ class ProviderBatches(ABC):
 
     def told(self) -> tuple[str, ...]:
         """Give the options that were left out since the last time."""
-        return self.live.dropped.told()
+        return self.live.noticed.told()
 
     @asynccontextmanager
     async def _explained(self) -> AsyncIterator[None]:
@@ -199,7 +198,7 @@ class ProviderBatches(ABC):
         option = named_option(sentence, OPTIONS)
         if option is None:
             return False
-        self.live.dropped.add(option, f"{self.name} says: {self.live.cleared(sentence)}")
+        self.live.noticed.drop(option, f"{option} is left out: {self.name} says: {self.live.cleared(sentence)}")
         return True
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:

@@ -14,13 +14,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from semece.errors import ModelError, TransientError
-from semece.models.anthropic_google.provider_errors import explain, sentence_of
-from semece.models.anthropic_google.provider_options import OPTIONS, Dropped, named_option
+from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
 from semece.models.anthropic_google.provider_services import anthropic_model, client_of, google_model, kept_bodies
 from semece.models.protocol import Call, Reply, uncounted, usage_of
 from semece.models.services import is_loopback
-from semece.models.shared.refusals import is_too_long, too_long
-from semece.models.shared.secrets import clear, keep_out_of_logs, key_of, secrets_of
+from semece.models.shared.refusals import Noticed, is_too_long, too_long
+from semece.models.shared.secrets import clear, hide, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,7 +132,7 @@ class ProviderModel:
         self.name = name
         self.service = service
         self.model = model
-        self.dropped = Dropped()
+        self.noticed = Noticed()
         self._client = client
         self._key = key
         self._timeout = timeout
@@ -163,7 +162,7 @@ class ProviderModel:
 
         while True:
             messages, settings, parameters = self.prepared(request)
-            before, started = len(self.dropped.names), time.perf_counter()
+            before, started = len(self.noticed.dropped), time.perf_counter()
             try:
                 response, raw = await self._send(messages, settings, parameters)
             except TimeoutError:
@@ -218,7 +217,7 @@ class ProviderModel:
             "thinking": decoding.reasoning_effort,
             "schema": decoding.schema,
         }
-        return {name: value for name, value in wanted.items() if value is not None and name not in self.dropped.names}
+        return {name: value for name, value in wanted.items() if value is not None and name not in self.noticed.dropped}
 
     def _foresee(self, decoding: Decoding) -> None:
         """Leave out what is known to be refused; refuse what the library cannot translate."""
@@ -234,14 +233,14 @@ class ProviderModel:
         if profile.get("anthropic_disallows_sampling_settings"):
             for name in ("temperature", "top_p"):
                 if getattr(decoding, name) is not None:
-                    self.dropped.add(name, f"{self.name} takes no sampling options")
+                    self.noticed.drop(name, f"{name} is left out: {self.name} takes no sampling options")
         both = decoding.temperature is not None and decoding.top_p is not None
         if self.service.temperature_or_top_p and both:
-            self.dropped.add("top_p", f"{self.service.title} refuses it together with temperature")
+            self.noticed.drop("top_p", f"top_p is left out: {self.service.title} refuses it together with temperature")
         if decoding.schema is not None and not profile.get("supports_json_schema_output"):
-            self.dropped.add("schema", f"{self.name} has no structured output")
+            self.noticed.drop("schema", f"schema is left out: {self.name} has no structured output")
         if decoding.reasoning_effort is not None and not profile.get("supports_thinking"):
-            self.dropped.add("thinking", f"{self.name} takes no reasoning effort")
+            self.noticed.drop("thinking", f"thinking is left out: {self.name} takes no reasoning effort")
 
     def learn(self, error: Exception, settings: Mapping[str, Any], parameters: Any, before: int) -> bool:  # noqa: ANN401
         """Leave out the option that a refusal names; tell whether asking again makes sense.
@@ -263,8 +262,8 @@ class ProviderModel:
         sent = [name for name in OPTIONS if name in settings or (name == "schema" and parameters.output_object)]
         name = named_option(sentence, sent)
         if name is None:
-            return len(self.dropped.names) > before
-        self.dropped.add(name, f"{self.name} says: {self.cleared(sentence)}")
+            return len(self.noticed.dropped) > before
+        self.noticed.drop(name, f"{name} is left out: {self.name} says: {self.cleared(sentence)}")
         return True
 
     def too_long(self, error: Exception) -> Call | None:
@@ -275,9 +274,7 @@ class ProviderModel:
         if not isinstance(error, ModelRequestRejectedError) or not is_too_long(said):
             return None
         call = too_long(self.name, said)
-        for event in call.events:
-            self.dropped.tell(event)
-        return replace(call, events=self.dropped.told())
+        return replace(call, events=self.noticed.also(call.events))
 
     def call(self, response: Any, raw: str, *, latency: float = 0.0) -> Call:  # noqa: ANN401 - a ModelResponse
         """Read what came back.
@@ -299,13 +296,12 @@ class ProviderModel:
         usage = response.usage
         counted = usage_of(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
         if counted is None and usage.has_values():
-            self.dropped.tell(uncounted(self.name))
-        return Call((reply,), counted, response.provider_response_id, latency, self.dropped.told())
+            self.noticed.tell(uncounted(self.name))
+        return Call((reply,), counted, response.provider_response_id, latency, self.noticed.told())
 
     def _kept(self, body: str) -> str:
         """Keep a body without secrets, and without the spaces that some services send."""
-        for secret in self._secrets:
-            body = body.replace(secret, "***")
+        body = hide(body, self._secrets)
         try:
             return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
         except ValueError:

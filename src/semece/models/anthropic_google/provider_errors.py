@@ -1,15 +1,55 @@
-"""Errors of ``pydantic-ai`` as ours: what may be asked again, what may have been paid, the service's own sentence."""
+"""Errors of ``pydantic-ai`` as ours: what may be asked again or have been paid, which option a refusal names."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
-from semece.models.shared.refusals import retry_after
+from semece.models.shared.refusals import may_leave_out, retry_after, status_of
 from semece.models.shared.secrets import clear
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+
+OPTIONS = ("top_p", "temperature", "seed", "thinking", "schema")
+"""Options that may be left out, in the order in which a refusal that names several is read."""
+
+_WORDS = {
+    "top_p": r"top_?p\b",
+    "temperature": r"temperature\b",
+    "seed": r"seed\b",
+    "thinking": r"(thinking|reasoning|effort)",
+    "schema": r"(output_config|output_format|json_?schema|response_?(json_?)?schema|response_?mime_?type|schema)",
+}
+"""How services write the options that may be left out."""
+
+
+def named_option(sentence: str, sent: Sequence[str]) -> str | None:
+    """Find the option that a service does not take, among those that were sent.
+
+    Parameters
+    ----------
+    sentence : str
+        The service's sentence.
+    sent : sequence of str
+        Names of options, in the order in which a sentence that names several is read.
+
+    Returns
+    -------
+    str or None
+        None if it names none, or refuses only its value.
+
+    Examples
+    --------
+    >>> named_option("`temperature` and `top_p` cannot both be specified", ["top_p", "temperature"])
+    'top_p'
+    """
+    for name in sent:
+        if re.search(rf"(?<![a-z]){_WORDS[name]}", sentence, re.IGNORECASE):
+            return name if may_leave_out(name, sentence) else None
+    return None
 
 
 def sentence_of(error: Exception) -> str:
@@ -52,15 +92,8 @@ def explain_status(status: int, sentence: str) -> ModelError:
     >>> explain_status(503, "overloaded").status
     'server'
     """
-    name = _status_of(status)
+    name = status_of(status)
     return ModelError(sentence) if name is None else TransientError(sentence, status=name)
-
-
-def _status_of(code: int) -> str | None:
-    """Name what an HTTP status means; None for one that asking again does not help."""
-    if code in {408, 429}:
-        return "timeout" if code == 408 else "rate_limited"
-    return "server" if code == 409 or code >= 500 else None
 
 
 def _classified(error: Exception) -> tuple[str | None, bool]:
@@ -80,7 +113,7 @@ def _classified(error: Exception) -> tuple[str | None, bool]:
         case theirs.ModelConnectionError():
             found = "connection", _was_sent(error)
         case theirs.ModelHTTPError():
-            found = _status_of(error.status_code), False
+            found = status_of(error.status_code), False
         case _:
             found = "broken_body", True
     return found

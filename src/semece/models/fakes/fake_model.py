@@ -19,14 +19,14 @@ from semece.models.fakes.faults import FakeService, Faults, prompt_of, uniform
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from semece.models.protocol import Call, Model, Request
+    from semece.models.protocol import Model, Request
 
 
 _SYLLABLES = ("ba", "de", "fi", "go", "ku", "lam", "nev", "por", "sut", "zin")
 """For digits: a wrong answer with a number or a letter in it would be right for some question."""
 
 
-class FakeModel:
+class FakeModel(FakeService):
     r"""A model that answers each question with a class drawn from `pmf`, and judges as :class:`FakeJudge` does.
 
     Choice i of a request with seed s is drawn from (s + i, prompt), so it equals choice 0 of seed s + i: chunks,
@@ -84,7 +84,7 @@ class FakeModel:
         self._correct = correct
         self._confidence = _confidence_per_class(confidence, len(pmf))
         self._references = {_first_line(text): answer for text, answer in (references or {}).items()}
-        self._service = FakeService(faults=faults, max_choices=max_choices, latency=latency)
+        super().__init__(faults=faults, max_choices=max_choices, latency=latency)
 
     @property
     def name(self) -> str:
@@ -95,19 +95,8 @@ class FakeModel:
             parts.append(f"confidence={_spell_confidence(self._confidence)}")
         return f"fake/?{'&'.join(parts)}"
 
-    @property
-    def max_choices(self) -> int:
-        """How many choices one request may ask for."""
-        return self._service.max_choices
-
-    async def __call__(self, request: Request, /) -> Call:
-        """Answer, or misbehave as agreed."""
-        return await self._service.serve(request, self._text)
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""
-
-    def _text(self, request: Request, seed: int, fault: str | None) -> str:
+    def text(self, request: Request, seed: int, fault: str | None) -> str:
+        """Say the answer of the class that is drawn, and how sure it is; judge if it is asked to."""
         prompt = prompt_of(request)
         if request.decoding.schema is not None and (data := _judged(request)):
             return _judgement(data)
@@ -130,7 +119,7 @@ class FakeModel:
         return "wrong" + "".join(_SYLLABLES[int(digit)] for digit in str(place))
 
 
-class FakeJudge:
+class FakeJudge(FakeService):
     r"""A model that answers the prompts of an LLM judge.
 
     It groups answers that are equal but for case, and calls correct what equals a reference but for case.
@@ -164,21 +153,10 @@ class FakeJudge:
         if not 0 <= invalid <= 1:
             raise ValueError(f"invalid must lie in [0, 1]; got {invalid}")
         self._invalid = invalid
-        self._service = FakeService(faults=faults, latency=latency)
+        super().__init__(faults=faults, latency=latency)
 
-    @property
-    def max_choices(self) -> int:
-        """One: a judge is asked once."""
-        return self._service.max_choices
-
-    async def __call__(self, request: Request, /) -> Call:
-        """Judge, or misbehave as agreed."""
-        return await self._service.serve(request, self._text)
-
-    async def aclose(self) -> None:
-        """Nothing to give back."""
-
-    def _text(self, request: Request, seed: int, fault: str | None) -> str:
+    def text(self, request: Request, seed: int, fault: str | None) -> str:
+        """Judge what is shown, or reply with something that is no judgement."""
         data = _judged(request)
         draw = uniform("invalid", seed, prompt_of(request))
         if fault in ("off_format", "no_confidence") or draw < self._invalid:

@@ -16,7 +16,7 @@ from semece.errors import ModelError, TransientError
 from semece.models.protocol import Call, Reply, Request, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from semece.models.protocol import ReplyStatus
 
@@ -119,8 +119,15 @@ class FakeService:
         self._latency = latency
         self._attempts: Counter[tuple[str, int]] = Counter()
 
-    async def serve(self, request: Request, text: Callable[[Request, int, str | None], str]) -> Call:
-        """Serve one request whose choice with seed s and fault f says ``text(request, s, f)``.
+    def text(self, request: Request, seed: int, fault: str | None) -> str:
+        """Say what the choice with a seed says under a fault: each fake in its own way."""
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """Nothing to give back."""
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Answer, or misbehave as agreed.
 
         Raises
         ------
@@ -140,7 +147,7 @@ class FakeService:
             _raise(fault, self.faults.retry_after)
         events = self._fall_to_single() if fault == "single" else ()
         n = max(1, request.n // 2) if fault == "too_few" else min(request.n, self.max_choices)
-        replies = tuple(self._reply(request, (request.seed or 0) + i, text) for i in range(n))
+        replies = tuple(self._reply(request, (request.seed or 0) + i) for i in range(n))
         usage = Usage(_count(prompt_of(request)), sum(_count(reply.text) for reply in replies))
         return Call(replies, usage=usage, latency=time.perf_counter() - started, events=events)
 
@@ -155,10 +162,10 @@ class FakeService:
         self._attempts[key] += 1
         return self.faults.draw(CALL_FAULTS, *key, self._attempts[key])
 
-    def _reply(self, request: Request, seed: int, text: Callable[[Request, int, str | None], str]) -> Reply:
+    def _reply(self, request: Request, seed: int) -> Reply:
         fault = self.faults.draw(REPLY_FAULTS, prompt_of(request), seed) if self.faults.rates else None
         status, finish = _ENDINGS.get(fault or "", ("ok", "stop"))
-        said = "" if status != "ok" else text(request, seed, fault)
+        said = "" if status != "ok" else self.text(request, seed, fault)
         raw = {"message": {"role": "assistant", "content": said}, "finish_reason": finish}
         return Reply(said, status, finish, json.dumps(raw, ensure_ascii=False))
 
@@ -170,27 +177,28 @@ _ENDINGS: Mapping[str, tuple[ReplyStatus, str]] = {
 }
 
 
+_FAILURES: Mapping[str, tuple[str, str, bool]] = {
+    "429": ("answered 429", "rate_limited", False),
+    "429_retry_after": ("answered 429", "rate_limited", False),
+    "500": ("answered 500", "server", False),
+    "timeout": ("did not answer in time", "timeout", True),
+    "connection": ("refused the connection", "connection", False),
+    "connection_served": ("broke the connection", "connection", True),
+    "broken_body": ("sent a broken body", "broken_body", True),
+}
+"""What a call that delivers nothing says, its status, and whether it may be paid for."""
+
+
 def _raise(fault: str, retry_after: float) -> None:
     """Raise what the fault of a call is, if it is one that delivers nothing."""
-    match fault:
-        case "429":
-            raise TransientError("the fake model answered 429", status="rate_limited")
-        case "429_retry_after":
-            raise TransientError("the fake model answered 429", status="rate_limited", retry_after=retry_after)
-        case "500":
-            raise TransientError("the fake model answered 500", status="server")
-        case "timeout":
-            raise TransientError("the fake model did not answer in time", status="timeout", maybe_paid=True)
-        case "connection":
-            raise TransientError("the fake model refused the connection", status="connection")
-        case "connection_served":
-            raise TransientError("the fake model broke the connection", status="connection", maybe_paid=True)
-        case "broken_body":
-            raise TransientError("the fake model sent a broken body", status="broken_body", maybe_paid=True)
-        case "401":
-            raise ModelError("the fake model refused the key")
-        case "quota":
-            raise ModelError("the fake model's quota is exhausted")
+    if fault == "401":
+        raise ModelError("the fake model refused the key")
+    if fault == "quota":
+        raise ModelError("the fake model's quota is exhausted")
+    if fault in _FAILURES:
+        said, status, maybe_paid = _FAILURES[fault]
+        wait = retry_after if fault == "429_retry_after" else None
+        raise TransientError(f"the fake model {said}", status=status, retry_after=wait, maybe_paid=maybe_paid)
 
 
 def prompt_of(request: Request) -> str:

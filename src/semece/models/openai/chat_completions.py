@@ -21,8 +21,8 @@ from semece.errors import ModelError, TransientError
 from semece.models.openai.openai_errors import FILTERED, codes, explain, losses, lost, named_option, sentence
 from semece.models.protocol import Call, Reply, Usage, uncounted, usage_of
 from semece.models.services import is_loopback
-from semece.models.shared.refusals import is_too_long, too_long
-from semece.models.shared.secrets import clear, keep_out_of_logs, key_of, secrets_of
+from semece.models.shared.refusals import Noticed, is_too_long, too_long
+from semece.models.shared.secrets import clear, hide, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,8 +99,7 @@ class OpenAICompatible:
         self._tokens_name, self._renamed, self._seed_name = service.max_tokens, False, service.seed
         self._organizations = service.organizations
         self._address, self._key, self._timeout = address, key, timeout
-        self._dropped: set[str] = set()
-        self._said: set[str] = set()
+        self._noticed = Noticed()
         self._lonely = 0
         self._secrets = secrets_of(address, key)
 
@@ -161,25 +160,22 @@ class OpenAICompatible:
         """
         import openai
 
-        events: list[str] = []
         started = time.perf_counter()
         while True:
             body = self._body(request)
             try:
                 text, headers = await self._sent(body)
             except openai.APIStatusError as error:
-                if (call := self._unanswered(error, body, events)) is not None:
+                if (call := self._unanswered(error, body)) is not None:
                     return call
-                event = self._learn(error, body) if error.status_code in {400, 422} else None
-                if event is None:
+                if error.status_code not in {400, 422} or not self._learn(error, body):
                     raise self._explain(error) from None
-                self._say(event, events)
             except losses() as error:
                 raise self._lost(error) from None
             else:
                 latency = time.perf_counter() - started
-                call = self._read(text, body.get("n", 1), headers.get("x-request-id"), latency, events)
-                return self._counted(call, body.get("n", 1), events)
+                call = self._read(text, body.get("n", 1), headers.get("x-request-id"), latency)
+                return self._counted(call, body.get("n", 1))
 
     async def _sent(self, body: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
         """Send a request and give the reply's text, within the time that one call has."""
@@ -210,49 +206,47 @@ class OpenAICompatible:
             "n": min(request.n, self._max_choices) if request.n > 1 and self._max_choices > 1 else None,
             "response_format": _format(options.schema),
         }
-        given = {name: value for name, value in body.items() if value is not None and name not in self._dropped}
+        given = {name: value for name, value in body.items() if value is not None and name not in self._noticed.dropped}
         if self._seed_name != "seed" and "seed" in given:
             given["extra_body"] = {self._seed_name: given.pop("seed")}
         return given
 
-    def _learn(self, error: Any, body: Mapping[str, Any]) -> str | None:  # noqa: ANN401 - an APIStatusError
-        """Leave out, from now on, the option that a refusal names; None if it names none."""
+    def _learn(self, error: Any, body: Mapping[str, Any]) -> bool:  # noqa: ANN401 - an APIStatusError
+        """Leave out, from now on, the option that a refusal names; false if it names none."""
         sent = {"seed" if name == "extra_body" else name for name in body} - {"model", "messages"}
         named = named_option(error, sent)
         if named is None:
-            return None
+            return False
         if named == "n":
-            self._max_choices = 1
-            return f"{self._spelling} gives one choice per request: asked one by one"
+            self._ask_one_by_one()
+            return True
         others = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
         if named in others:
             if self._tokens_name == named and self._renamed:
-                return None
+                return False
             self._tokens_name, self._renamed = others[named], True
-            return f"{self._spelling} does not take {named}: sent as {others[named]}"
-        self._dropped.add(named)
-        return f"{self._spelling} does not take {named}: left out"
+            self._noticed.tell(f"{self._spelling} does not take {named}: sent as {others[named]}")
+            return True
+        self._noticed.drop(named, f"{self._spelling} does not take {named}: left out")
+        return True
 
-    def _say(self, event: str, events: list[str]) -> None:
-        """Tell what was noticed for the first time."""
-        if event not in self._said:
-            self._said.add(event)
-            events.append(event)
+    def _ask_one_by_one(self) -> None:
+        self._max_choices = 1
+        self._noticed.tell(f"{self._spelling} gives one choice per request: asked one by one")
 
-    def _unanswered(self, error: Any, body: Mapping[str, Any], events: list[str]) -> Call | None:  # noqa: ANN401
+    def _unanswered(self, error: Any, body: Mapping[str, Any]) -> Call | None:  # noqa: ANN401 - an APIStatusError
         """Take a prompt that is filtered, or too long, for as many replies without a text: asking again is no help."""
         if error.status_code not in {400, 422}:
             return None
         said, n = self._clean(sentence(error)), body.get("n", 1)
         if codes(error) & FILTERED:
             raw = json.dumps({"error": said}, ensure_ascii=False)
-            return Call((Reply("", "content_filter", "content_filter", raw),) * n, Usage(0, 0), events=tuple(events))
+            reply = Reply("", "content_filter", "content_filter", raw)
+            return Call((reply,) * n, Usage(0, 0), events=self._noticed.told())
         if not is_too_long(" ".join([*codes(error), said]), max_tokens=body.get(self._tokens_name, 0)):
             return None
         call = too_long(self._spelling, said, n=n)
-        for event in call.events:
-            self._say(event, events)
-        return replace(call, events=tuple(events))
+        return replace(call, events=self._noticed.also(call.events))
 
     def _explain(self, error: Any) -> ModelError:  # noqa: ANN401 - an APIStatusError
         return explain(error, self._spelling, self._clean(sentence(error)))
@@ -260,47 +254,40 @@ class OpenAICompatible:
     def _lost(self, error: Exception) -> TransientError:
         return lost(error, self._spelling, self._clean(str(error.__cause__ or error)))
 
-    def _read(self, text: str, wanted: int, request_id: str | None, latency: float, events: list[str]) -> Call:
+    def _read(self, text: str, wanted: int, request_id: str | None, latency: float) -> Call:
         """Read the first choices of a reply."""
         replies: tuple[Reply, ...] = ()
         try:
-            body = json.loads(self._hide(text))
+            body = json.loads(hide(text, self._secrets))
             choices = sorted(filter(_is_choice, body["choices"]), key=lambda choice: choice.get("index") or 0)
             replies = tuple(_reply(choice) for choice in choices[:wanted])
-            usage, request_id = self._usage(body, events), request_id or body.get("id")
+            usage, request_id = self._usage(body), request_id or body.get("id")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             replies = ()
         if not replies:
             raise TransientError(f"{self._spelling}: the reply was broken", status="broken_body", maybe_paid=True)
-        return Call(replies, usage, request_id, latency, tuple(events))
+        return Call(replies, usage, request_id, latency)
 
-    def _usage(self, body: Mapping[str, Any], events: list[str]) -> Usage | None:
+    def _usage(self, body: Mapping[str, Any]) -> Usage | None:
         """Read what was counted; numbers that cannot be are none."""
         used = body.get("usage")
         if not isinstance(used, dict) or "prompt_tokens" not in used:
             return None
         usage = usage_of(used["prompt_tokens"], used.get("completion_tokens") or 0)
         if usage is None:
-            self._say(uncounted(self._spelling), events)
+            self._noticed.tell(uncounted(self._spelling))
         return usage
 
-    def _counted(self, call: Call, wanted: int, events: list[str]) -> Call:
+    def _counted(self, call: Call, wanted: int) -> Call:
         """Notice that choices are missing; a service that gives one of several again and again is asked one by one."""
         given = len(call.replies)
         if given < wanted:
-            self._say(f"{self._spelling} gave fewer choices than asked for", events)
+            self._noticed.tell(f"{self._spelling} gave fewer choices than asked for")
         if wanted > 1:
             self._lonely = self._lonely + 1 if given == 1 else 0
         if self._lonely >= LONELY and self._max_choices > 1:
-            self._max_choices = 1
-            self._say(f"{self._spelling} gives one choice per request: asked one by one", events)
-        return Call(call.replies, call.usage, call.request_id, call.latency, tuple(events))
-
-    def _hide(self, text: str) -> str:
-        """Take the secrets out of what a service sent."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+            self._ask_one_by_one()
+        return replace(call, events=self._noticed.told())
 
     def _clean(self, text: str) -> str:
         return clear(text, self._secrets)

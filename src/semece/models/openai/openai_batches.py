@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,16 +28,7 @@ _ENDINGS: Mapping[str, Ending] = {
     "cancelled": "cancelled",
 }
 _UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError)
-_OPTIONS = (
-    "temperature",
-    "top_p",
-    "max_tokens",
-    "max_completion_tokens",
-    "reasoning_effort",
-    "seed",
-    "n",
-    "response_format",
-)
+_OPTIONS = (*openai_errors.OPTIONS, "n")
 _PAGE = 100
 _MOST_CHOICES = 128
 
@@ -73,12 +63,10 @@ class OpenAIBatches(OpenAICompatible):
 
     def __init__(self, live: OpenAICompatible) -> None:
         vars(self).update(vars(live))
-        self._news: list[str] = []
 
     def told(self) -> tuple[str, ...]:
         """Give what was learned since the last time."""
-        news, self._news = tuple(self._news), []
-        return news
+        return self._noticed.told()
 
     @asynccontextmanager
     async def _explained(self, *, creating: bool | None = None) -> AsyncIterator[None]:
@@ -94,7 +82,7 @@ class OpenAIBatches(OpenAICompatible):
             raise _about(self._explain(error), creating) from None
         except openai.APIConnectionError as error:
             raise _about(self._lost(error), creating) from None
-        except _transport_errors() as error:
+        except openai_errors.broken_off() as error:
             sentence = f"{self.name}: connection lost ({type(error).__name__})"
             raise _about(TransientError(sentence, status="connection", maybe_paid=True), creating) from None
         except _UNREADABLE:
@@ -170,34 +158,21 @@ class OpenAIBatches(OpenAICompatible):
         if status == 200:
             try:
                 several = len(body["choices"]) if isinstance(body, dict) and "choices" in body else 1
-                return LineResult(name, self._read(json.dumps(body), several, None, 0.0, []))
+                return LineResult(name, self._read(json.dumps(body), several, None, 0.0))
             except TransientError as broken:
                 return LineResult(name, error=broken)
         refusal = _LineError(status, body)
-        if (call := self._unanswered(refusal, {"n": _MOST_CHOICES}, [])) is not None:
+        if (call := self._unanswered(refusal, {"n": _MOST_CHOICES})) is not None:
             return LineResult(name, call)
-        if status in {400, 422} and self._learned(refusal):
+        if status in {400, 422} and self._learn(refusal, dict.fromkeys(_OPTIONS)):
             return LineResult(name)
         return LineResult(name, error=self._explain(refusal))
-
-    def _learned(self, refusal: _LineError) -> bool:
-        """Leave out the option that a line's refusal names; other lines may have named it before."""
-        event = self._learn(refusal, dict.fromkeys(_OPTIONS))
-        if event is not None:
-            self._say(event, self._news)
-        return event is not None
 
     def _unrun(self, name: str, error: Mapping[str, Any]) -> LineResult:
         code = str(error.get("code"))
         sentence = f"{self.name}: {self._clean(str(error.get('message') or code))}"
         status = "timeout" if code == "batch_expired" else "server"
         return LineResult(name, error=TransientError(sentence, status=status), cancelled=code == "batch_cancelled")
-
-
-def _transport_errors() -> tuple[type[Exception], ...]:
-    """List what breaks off a stream: the library passes it through, of whichever HTTP client it uses."""
-    modules = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    return tuple(module.TransportError for module in modules)
 
 
 def _about(error: ModelError, creating: bool | None) -> ModelError:

@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
-from semece.models.shared.refusals import may_leave_out, retry_after
+from semece.models.shared.refusals import may_leave_out, retry_after, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -33,7 +33,7 @@ _NEVER_SENT = {"ConnectError", "ConnectTimeout", "PoolTimeout", "WriteError", "W
 _MAYBE_SERVED = {408, 502, 504, 524}
 """Statuses of a gateway that gave up waiting: what is behind it may have served."""
 
-_WORDS = {
+OPTIONS = {
     "top_p": ("top_p", "topP"),
     "temperature": ("temperature",),
     "seed": ("seed", "random_seed"),
@@ -101,7 +101,7 @@ def _named(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - a
     places = {name: place for name in sent if (place := _place(name, text)) is not None}
     # 'Use max_completion_tokens instead' comes after what is refused.
     tokens = sorted(places.keys() & {"max_tokens", "max_completion_tokens"}, key=places.__getitem__)
-    for name in (*_WORDS, "random_seed"):
+    for name in (*OPTIONS, "random_seed"):
         if name in places and name not in tokens[1:]:
             return name
     return "n" if "n" in sent and _CHOICES.search(text) else None
@@ -109,7 +109,7 @@ def _named(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - a
 
 def _place(name: str, text: str) -> int | None:
     """Find where a text names an option."""
-    words = "|".join(_WORDS.get(name, (name,) if len(name) > 1 else ()))
+    words = "|".join(OPTIONS.get(name, (name,) if len(name) > 1 else ()))
     found = re.search(rf"(?<![A-Za-z_])(?:{words})(?![A-Za-z_])", text) if words else None
     return found.start() if found else None
 
@@ -132,9 +132,7 @@ def explain(error: Any, name: str, said: str) -> ModelError:  # noqa: ANN401 - a
         A :class:`semece.TransientError` where asking again may help.
     """
     status = error.status_code
-    kind = "rate_limited" if status == 429 else {408: "timeout", 409: "server", 425: "server"}.get(status)
-    if status >= 500:
-        kind = "server"
+    kind = status_of(status)
     if kind is not None and not (status == 429 and codes(error) & OUT_OF_QUOTA):
         wait, served = retry_after(error.response.headers), status in _MAYBE_SERVED
         return TransientError(f"{name}: {status} {said}", status=kind, retry_after=wait, maybe_paid=served)
@@ -152,8 +150,12 @@ def losses() -> tuple[type[Exception], ...]:
     """List what a lost call raises; while a body is read, that is what the HTTP client raises, whichever it is."""
     import openai
 
-    clients = [sys.modules[name] for name in ("httpx", "httpx2") if name in sys.modules]
-    return openai.APIConnectionError, TimeoutError, *(client.RequestError for client in clients)
+    return openai.APIConnectionError, TimeoutError, *broken_off()
+
+
+def broken_off() -> tuple[type[Exception], ...]:
+    """List what breaks a body off: the library passes it through, of whichever HTTP client it uses."""
+    return tuple(sys.modules[name].RequestError for name in ("httpx", "httpx2") if name in sys.modules)
 
 
 def lost(error: Exception, name: str, said: str) -> TransientError:

@@ -7,12 +7,13 @@ import json
 import math
 import re
 import time
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semece.models.protocol import Call, Reply, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 NOT_CHOSEN = frozenset({"seed", "random_seed", "n", "response_format", "schema"})
 """Options that do not change what the replies are drawn from: left out whatever a refusal says of them."""
@@ -57,6 +58,56 @@ def may_leave_out(name: str, sentence: str) -> bool:
     if name in NOT_CHOSEN:
         return True
     return _NOT_TAKEN.search(sentence) is not None and _OTHER_VALUES.search(sentence) is None
+
+
+@dataclass(slots=True)
+class Noticed:
+    """Options that a service does not take, and what of what was noticed has not been told yet.
+
+    Parameters
+    ----------
+    dropped : set of str
+        Options that are left out.
+    news : list of str
+        One sentence each, until it is told.
+    known : set of str
+        What was news once.
+
+    Examples
+    --------
+    >>> noticed = Noticed()
+    >>> noticed.drop("seed", "x/m does not take seed: left out")
+    >>> noticed.tell("x/m does not take seed: left out")
+    >>> noticed.told(), noticed.told()
+    (('x/m does not take seed: left out',), ())
+    """
+
+    dropped: set[str] = field(default_factory=set)
+    news: list[str] = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+
+    def drop(self, name: str, sentence: str) -> None:
+        """Leave an option out from now on; say so if it was not."""
+        if name not in self.dropped:
+            self.dropped.add(name)
+            self.tell(sentence)
+
+    def tell(self, sentence: str) -> None:
+        """Make a sentence news if it never was."""
+        if sentence not in self.known:
+            self.known.add(sentence)
+            self.news.append(sentence)
+
+    def also(self, sentences: Iterable[str]) -> tuple[str, ...]:
+        """Notice these too, and give the news once."""
+        for sentence in sentences:
+            self.tell(sentence)
+        return self.told()
+
+    def told(self) -> tuple[str, ...]:
+        """Give the news once."""
+        news, self.news = tuple(self.news), []
+        return news
 
 
 TOO_LONG = "context_length_exceeded"
@@ -114,6 +165,18 @@ def too_long(name: str, sentence: str, *, n: int = 1) -> Call:
     """
     reply = Reply("", "truncated", TOO_LONG, json.dumps({"error": sentence}, ensure_ascii=False))
     return Call((reply,) * n, Usage(0, 0), events=(f"{name}: a prompt is too long for its context: no answer",))
+
+
+def status_of(code: int) -> str | None:
+    """Name what an HTTP status means; None for one that asking again does not help.
+
+    Examples
+    --------
+    >>> status_of(429), status_of(503), status_of(401)
+    ('rate_limited', 'server', None)
+    """
+    known = {408: "timeout", 409: "server", 425: "server", 429: "rate_limited"}
+    return "server" if code >= 500 else known.get(code)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

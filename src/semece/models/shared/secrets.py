@@ -59,10 +59,8 @@ class Redacting(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         """Redact the finished message; let the record through."""
         text = record.getMessage()
-        if any(secret in text for secret in self.secrets):
-            for secret in sorted(self.secrets, key=len, reverse=True):
-                text = text.replace(secret, "***")
-            record.msg, record.args = text, ()
+        if (hidden := hide(text, sorted(self.secrets, key=len, reverse=True))) != text:
+            record.msg, record.args = hidden, ()
         return True
 
 
@@ -108,6 +106,19 @@ def key_of(service: Service) -> str:
     return next((key for name in service.keys if (key := sendable(os.environ.get(name, ""), name))), "")
 
 
+def hide(text: str, secrets: Iterable[str]) -> str:
+    """Take secrets out of a text.
+
+    Examples
+    --------
+    >>> hide("invalid x-api-key sk-123456", ["sk-123456"])
+    'invalid x-api-key ***'
+    """
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
+
+
 def clear(text: str, secrets: Iterable[str]) -> str:
     """Take secrets out of a text and make it one line of at most 300 characters.
 
@@ -116,6 +127,5 @@ def clear(text: str, secrets: Iterable[str]) -> str:
     >>> clear("invalid x-api-key sk-123456", ["sk-123456"])
     'invalid x-api-key ***'
     """
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return shortened(" ".join(text.split()), LONGEST_SENTENCE, mark="...", kept=LONGEST_SENTENCE)
+    line = " ".join(hide(text, secrets).split())
+    return shortened(line, LONGEST_SENTENCE, mark="...", kept=LONGEST_SENTENCE)
