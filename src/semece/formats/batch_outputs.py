@@ -18,9 +18,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended, natural
-from semece.formats.sources import list_in, text_in, value_in
+from semece.formats.sources import fault, list_in, text_in, value_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -99,10 +98,8 @@ def gathered(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine)
         Naming file, line, what was expected and what came.
     """
     if not wanted.questions:
-        raise ParseError(
-            f"{sources[0].path}: expected a file of the questions beside the output of a batch, which does not hold "
-            "them; name it with --questions"
-        )
+        expected = "a file of the questions beside the output of a batch, which does not hold them"
+        raise fault(sources[0].path, f"{expected}; name it with --questions")
     gathering = Gathering()
     for source in sources:
         for line, row in source.rows():
@@ -141,9 +138,7 @@ def asked(custom_id: str, questions: Mapping[str, Question], where: str) -> Ques
     if len(found) == 1:
         return questions[found[0]]
     came = f"{custom_id!r}, which may be {' or '.join(map(repr, found))}" if found else repr(custom_id)
-    raise ParseError(
-        f"{where}: expected in custom_id the id of one of the questions, or that with a number such as -3; got {came}"
-    )
+    raise fault(where, "in custom_id the id of one of the questions, or that with a number such as -3", came)
 
 
 def _openai_line(
@@ -169,7 +164,7 @@ def _openai_line(
 def _choices(body: Json, place: str, where: str) -> Iterator[FileResponse]:
     choices = list_in(body, where, "choices")
     if not choices:
-        raise ParseError(f"{where}: expected at least one choice; got none")
+        raise fault(where, "at least one choice", "none")
     for i, choice in enumerate(choices):
         status = ended(STOPS, value_in(choice, where, "finish_reason"))
         if "message" not in choice:
@@ -209,7 +204,7 @@ def _anthropic_line(
         source.findings.failed[kind] += 1
         return ()
     if kind != "succeeded":
-        raise ParseError(f"{where}: expected a result that is succeeded, {', '.join(FAILURES)}; got {kind!r}")
+        raise fault(where, f"a result that is succeeded, {', '.join(FAILURES)}", repr(kind))
     message = value_in(row, where, "result", "message")
     model = text_in(message, where, "model")
     if wanted.leaves_out(source.findings.add_model(model, where)):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from semece.errors import ParseError
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, Gathering, ended, natural
-from semece.formats.sources import list_in, text_in, value_in
+from semece.formats.sources import fault, list_in, text_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -107,9 +107,7 @@ def _from_archive(source: SampleFile, wanted: Wanted) -> Iterator[Epoch]:
         about = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
         if about is None:
             listed = ", ".join(archive.names[:5]) or "nothing in it"
-            raise ParseError(
-                f"{source.path}: expected a log of Inspect, with header.json; got an archive with {listed}"
-            )
+            raise fault(source.path, "a log of Inspect, with header.json", f"an archive with {listed}")
         header = archive.json(about)
         if wanted.leaves_out(_about(source, header)):
             return
@@ -142,7 +140,7 @@ def _member(source: SampleFile, archive: _Archive, name: str, chunks: Mapping[st
             return text_in(sample, where, "attachments", reference)
         before = [start for start in chunks.get(folder, ()) if reference.isdecimal() and start <= int(reference)]
         if not before:
-            raise ParseError(f"{where}: expected {folder}attachments/ with attachment {reference}; got none")
+            raise fault(where, f"{folder}attachments/ with attachment {reference}", "none")
         first = max(before)
         return text_in(archive.json(f"{folder}attachments/{first}.json"), where, int(reference) - first)
 
@@ -196,7 +194,7 @@ def _epoch(source: SampleFile, sample: Json, place: str, resolve: Resolve) -> Ep
     where = source.where(place)
     name, number = value_in(sample, where, "id"), value_in(sample, where, "epoch")
     if not isinstance(name, str | int) or not isinstance(number, int):
-        raise ParseError(f"{where}: expected an id and the number of an epoch; got {name!r} and {number!r}")
+        raise fault(where, "an id and the number of an epoch", f"{name!r} and {number!r}")
     text = _question_text(sample, where, resolve)
     target = value_in(sample, where, "target")
     targets = target if isinstance(target, list) else [target]
@@ -216,7 +214,7 @@ def _question_text(sample: Json, where: str, resolve: Resolve) -> str:
     elif isinstance(put, str):
         put = _content(put, where, resolve)
     if not isinstance(put, str) or not put.strip():
-        raise ParseError(f"{where}: expected text in input, or in a message of the user; got none")
+        raise fault(where, "text in input, or in a message of the user", "none")
     return put
 
 
@@ -264,7 +262,7 @@ def _scores(sample: dict[str, Any], where: str) -> tuple[tuple[str, str], ...]:
     """Read the scores; a value that is no verdict keeps its scorer from being used."""
     scores = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {})
     if not isinstance(scores, dict):
-        raise ParseError(f"{where}: expected an object in scores; got {scores!r}")
+        raise fault(where, "an object in scores", repr(scores))
     read = []
     for name in scores:
         value = value_in(scores, where, name, "value")
@@ -294,11 +292,8 @@ class _Archive:
         try:
             self._zip = _ZIP.ZipFile(path)
         except (_ZIP.BadZipFile, ValueError, NotImplementedError, EOFError, struct.error):
-            size = path.stat().st_size
-            raise ParseError(
-                f"{path}, byte {size}: expected the end of a zip archive; got the end of the file: it is cut, damaged "
-                "or still being written"
-            ) from None
+            came = "the end of the file: it is cut, damaged or still being written"
+            raise fault(f"{path}, byte {path.stat().st_size}", "the end of a zip archive", came) from None
         self.names = list(dict.fromkeys(info.filename for info in self._zip.infolist()))
 
     def __enter__(self) -> Self:
@@ -321,13 +316,13 @@ class _Archive:
         try:
             return json.loads(self._zip.read(name))
         except UnicodeDecodeError:
-            fault = "expected UTF-8 text; got other bytes"
+            said = "expected UTF-8 text; got other bytes"
         except json.JSONDecodeError as error:
-            fault = f"expected JSON; {error}"
+            said = f"expected JSON; {error}"
         except (ValueError, RecursionError) as error:
-            fault = f"expected JSON that can be read; {type(error).__name__}"
+            said = f"expected JSON that can be read; {type(error).__name__}"
         except (_ZIP.BadZipFile, _ZIP.zstd.ZstdError, zlib.error, EOFError, struct.error, OSError) as error:
-            fault = f"expected a whole member of a zip archive; got a damaged one ({error})"
+            said = f"expected a whole member of a zip archive; got a damaged one ({error})"
         except (RuntimeError, NotImplementedError) as error:
-            fault = f"expected a member that can be unpacked; {error}"
-        raise ParseError(f"{self._path}, {name}: {fault}")
+            said = f"expected a member that can be unpacked; {error}"
+        raise ParseError(f"{self._path}, {name}: {said}")

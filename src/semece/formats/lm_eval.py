@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import digest
 from semece.datasets import TEXT_NAMES
-from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse, Gathering
-from semece.formats.sources import list_in, text_in, value_in
+from semece.formats.sources import fault, list_in, text_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -63,12 +62,12 @@ def _sample(source: SampleFile, row: dict[str, Any], place: str, known: dict[str
     where = source.where(place)
     name = value_in(row, where, "doc_id")
     if not isinstance(name, str | int):
-        raise ParseError(f"{where}: expected a number in doc_id; got {name!r}")
+        raise fault(where, "a number in doc_id", repr(name))
     texts = _texts(row, where)
     mark, before = digest(texts), known.get(str(name))
     if before is not None:
         if before != mark:
-            raise ParseError(f"{where}: expected the resps that document {name} has elsewhere in the file; got others")
+            raise fault(where, f"the resps that document {name} has elsewhere in the file", "others")
         return None
     known[str(name)] = mark
     question = Question(str(name), _question_text(row, where), _references(row, where))
@@ -83,7 +82,7 @@ def _texts(row: dict[str, Any], where: str) -> list[str]:
         resps = resps[0]
     if not resps or not all(isinstance(text, str) for text in resps):
         kind = "log-likelihoods: a multiple-choice task draws no answers" if _likelihoods(resps) else repr(resps)[:60]
-        raise ParseError(f"{where}: expected generated texts in resps, [[..K]] or [..K]; got {kind}")
+        raise fault(where, "generated texts in resps, [[..K]] or [..K]", kind)
     return [str(text) for text in resps]
 
 
@@ -119,5 +118,5 @@ def _references(row: dict[str, Any], where: str) -> tuple[str, ...]:
             target = listed
     targets = target if isinstance(target, list) else [target]
     if not all(isinstance(one, str | int | float) for one in targets):
-        raise ParseError(f"{where}: expected a text or a list of texts in target; got {target!r}")
+        raise fault(where, "a text or a list of texts in target", repr(target))
     return tuple(str(one).strip() for one in targets if str(one).strip())

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.canonical_json import digest, plain
 from semece.datasets import TEXT_NAMES, question_from
-from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended
-from semece.formats.sources import text_in, value_in
+from semece.formats.sources import fault, text_in, value_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,7 +63,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
                 first[key] = min(order, first.get(key, order))
     if len(prompts) > 1:
         where, there = list(prompts.values())[:2]
-        raise ParseError(f"{there}: expected a result of the prompt that {where} is of; got one of another prompt")
+        raise fault(there, f"a result of the prompt that {where} is of", "one of another prompt")
     samples = sorted(gathering.samples(), key=lambda sample: first[sample.question.id])
     return [_named(sample, first[sample.question.id][1]) for sample in samples]
 
@@ -93,7 +92,7 @@ def _results(source: SampleFile) -> Iterator[tuple[str, Any]]:
                             yield f"results[{place}]", stream.value()
         stream.end()
     if not found:
-        raise ParseError(f"{source.path}: expected results.results; got an evaluation without results")
+        raise fault(source.path, "results.results", "an evaluation without results")
 
 
 def _result(
@@ -109,7 +108,7 @@ def _result(
         return None
     test = value_in(result, where, "testIdx")
     if not isinstance(test, int):
-        raise ParseError(f"{where}: expected a number in testIdx; got {test!r}")
+        raise fault(where, "a number in testIdx", repr(test))
     prompts.setdefault(str(result.get("promptId")), where)
     drawn = _drawn(source, result, place)
     question = _question(result, where)
@@ -129,7 +128,7 @@ def _question(result: dict[str, Any], where: str) -> Question:
     """Read the variables; the prompt is the question where none of them is."""
     variables = value_in(result, where, "vars")
     if not isinstance(variables, dict):
-        raise ParseError(f"{where}: expected an object in vars; got {variables!r}")
+        raise fault(where, "an object in vars", repr(variables))
     prompt = text_in(result, where, "prompt", "raw")
     key = digest([plain(variables), prompt]).hex()
     named = any(isinstance(variables.get(name), str) and variables[name].strip() for name in TEXT_NAMES)

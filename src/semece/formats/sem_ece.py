@@ -13,9 +13,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ParseError
 from semece.formats.samples import sample_from
-from semece.formats.sources import list_in, text_in, value_in
+from semece.formats.sources import fault, list_in, text_in, value_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +53,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
             if sample is not None:
                 yield sample
     if not found:
-        raise ParseError(f"{sources[0].path}: expected a clustered file beside the graded one, which has no answers")
+        raise fault(sources[0].path, "a clustered file beside the graded one, which has no answers")
 
 
 def _keep(where: str, row: dict[str, Any], graded: dict[str, dict[str, Any]]) -> None:
@@ -62,11 +61,11 @@ def _keep(where: str, row: dict[str, Any], graded: dict[str, dict[str, Any]]) ->
     name, grade = text_in(row, where, "id"), text_in(row, where, "grade")
     reply = row.get("raw_judge_response")
     if grade == "CORRECT" and isinstance(reply, str) and _says_incorrect(reply):
-        raise ParseError(f"{where}: expected the grade that raw_judge_response says; got CORRECT for {reply[:60]!r}")
+        raise fault(where, "the grade that raw_judge_response says", f"CORRECT for {reply[:60]!r}")
     if grade not in {*VERDICTS, "PARSE_ERROR"}:
-        raise ParseError(f"{where}: expected {', '.join(VERDICTS)} or PARSE_ERROR in grade; got {grade!r}")
+        raise fault(where, f"{', '.join(VERDICTS)} or PARSE_ERROR in grade", repr(grade))
     if name in graded:
-        raise ParseError(f"{where}: expected one graded row for {name!r}; got a second one")
+        raise fault(where, f"one graded row for {name!r}", "a second one")
     graded[name] = row
 
 
@@ -105,5 +104,5 @@ def _grades(row: dict[str, Any], graded: dict[str, Any] | None, where: str) -> d
     modal, label = value_in(row, where, "modal_cluster"), row.get("modal_cluster_label")
     if label != graded.get("modal_cluster_label", label):
         expected = graded["modal_cluster_label"]
-        raise ParseError(f"{where}: expected the modal_cluster_label that was graded, {expected!r}; got {label!r}")
+        raise fault(where, f"the modal_cluster_label that was graded, {expected!r}", repr(label))
     return {str(modal): verdict}

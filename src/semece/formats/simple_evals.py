@@ -11,9 +11,8 @@ import html
 import re
 from typing import TYPE_CHECKING
 
-from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse, Gathering
-from semece.formats.sources import list_in, text_in, value_in
+from semece.formats.sources import fault, list_in, text_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
         result = source.document()
         convos, htmls = list_in(result, where, "convos"), list_in(result, where, "htmls")
         if len(convos) != len(htmls):
-            raise ParseError(f"{where}: expected as many convos as htmls; got {len(convos)} and {len(htmls)}")
+            raise fault(where, "as many convos as htmls", f"{len(convos)} and {len(htmls)}")
         for i in range(len(convos)):
             gathering.take(source.findings, _sample, source, convos[i], htmls[i], f"convos[{i}]", names)
     return gathering.samples()
@@ -76,10 +75,10 @@ def _sample(source: SampleFile, convo: Json, report: Json, place: str, names: di
     roles = [value_in(message, where, "role") for message in messages]
     users = [i for i, role in enumerate(roles) if role == "user"]
     if not users or roles[-1] != "assistant":
-        raise ParseError(f"{where}: expected a message of the user and a last one of the assistant; got other roles")
+        raise fault(where, "a message of the user and a last one of the assistant", "other roles")
     text = _content(messages[users[-1]], where)
     if not text.strip():
-        raise ParseError(f"{where}: expected text in the last message of the user; got none")
+        raise fault(where, "text in the last message of the user", "none")
     reference, score = _ending(report)
     question = Question(names.setdefault(text, str(len(names))), text, reference)
     response = _content(messages[-1], where)

@@ -241,6 +241,17 @@ class SampleFile:
             raise ParseError(f"{self.path} cannot be read: {error.strerror or error}") from None
 
 
+def fault(where: object, expected: str, came: object = None) -> ParseError:
+    """Make an error of what stands somewhere: what was expected there, and what came.
+
+    Examples
+    --------
+    >>> str(fault("a.json, line 3", "a number in doc_id", repr("x")))
+    "a.json, line 3: expected a number in doc_id; got 'x'"
+    """
+    return ParseError(f"{where}: expected {expected}" + ("" if came is None else f"; got {came}"))
+
+
 def text_in(row: Json, where: str, *names: str | int) -> str:
     """Follow names into a JSON value and give the text that is there.
 

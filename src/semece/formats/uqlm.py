@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse
-from semece.formats.sources import list_in, text_in
+from semece.formats.sources import fault, list_in, text_in
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
         Naming file, column, what was expected and what came.
     """
     if len(sources) > 1:
-        raise ParseError(f"{sources[1].path}: expected one result of uqlm at a time; got a second one")
+        raise fault(sources[1].path, "one result of uqlm at a time", "a second one")
     (source,) = sources
     where = str(source.path)
     result = source.document()
@@ -45,7 +44,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     texts = list_in(data, where, "prompts") if prompts is not None else _known(wanted.questions, len(originals), where)
     for name, column in (("sampled_responses", sampled), ("prompts", texts)):
         if len(column) != len(originals):
-            raise ParseError(f"{where}: expected {len(originals)} {name}, one per response; got {len(column)}")
+            raise fault(where, f"{len(originals)} {name}, one per response", len(column))
     joins = _same_temperature(result.get("metadata"))
     if not joins:
         source.findings.note("the original responses were not drawn at the sampling temperature and are left out")
@@ -69,10 +68,8 @@ def _known(questions: Mapping[str, Question], count: int, where: str) -> list[st
     try:
         return [questions[str(i)].text for i in range(count)]
     except KeyError as error:
-        raise ParseError(
-            f"{where}: expected prompts, which to_dict() leaves out; save results.data, or name a file of the "
-            f"questions, in their order, with --questions (it has no question {error.args[0]!r})"
-        ) from None
+        elsewhere = f"or name a file of the questions, in their order, with --questions (it has no question {error})"
+        raise fault(where, f"prompts, which to_dict() leaves out; save results.data, {elsewhere}") from None
 
 
 def _same_temperature(metadata: object) -> bool:

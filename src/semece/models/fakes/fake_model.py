@@ -17,7 +17,7 @@ from semece.errors import ModelError
 from semece.models.fakes.faults import FakeService, Faults, prompt_of, uniform
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from semece.models.protocol import Model, Request
 
@@ -226,58 +226,26 @@ def parse_fake(spelling: str, *, references: Mapping[str, str] | None = None) ->
     given = dict(parse_qsl(query, keep_blank_values=True))
     try:
         if kind == "fake/judge":
-            return _open_judge(given)
+            return FakeJudge(**_options(given, "invalid"))
         if kind == "fake/":
-            return _open_model(given, references)
+            return FakeModel(references=references, **_options(given, "pmf", "correct", "confidence", "choices"))
     except ValueError as error:
         raise ModelError(f"{error}, in {spelling!r}") from None
     raise ModelError(f"a fake model is spelled fake/?pmf=.5,.3,.2&correct=0, or fake/judge; got {spelling!r}")
 
 
-def _open_model(given: Mapping[str, str], references: Mapping[str, str] | None) -> FakeModel:
-    _refuse_unknown(given, "pmf", "correct", "confidence", "choices")
-    options = _shared(given)
-    if "pmf" in given:
-        options["pmf"] = _floats("pmf", given["pmf"])
-    if "correct" in given:
-        options["correct"] = None if given["correct"] == "none" else _integer("correct", given["correct"])
-    if "confidence" in given:
-        stated = None if given["confidence"] == "none" else _floats("confidence", given["confidence"])
-        options["confidence"] = stated[0] if stated and len(stated) == 1 else stated
-    if "choices" in given:
-        options["max_choices"] = _integer("choices", given["choices"])
-    return FakeModel(references=references, **options)
-
-
-def _open_judge(given: Mapping[str, str]) -> FakeJudge:
-    _refuse_unknown(given, "invalid")
-    return FakeJudge(invalid=_number("invalid", given.get("invalid", "0")), **_shared(given))
-
-
 _SHARED = ("latency", "fault", "fault_seed", "retry_after", "slow_seconds")
 
 
-def _refuse_unknown(given: Mapping[str, str], *known: str) -> None:
-    for name in given:
-        if name not in known and name not in _SHARED:
-            raise ValueError(f"a fake model takes {', '.join([*known, *_SHARED])}; got {name!r}")
-
-
-def _shared(given: Mapping[str, str]) -> dict[str, Any]:
-    """Read what every fake takes: faults and latency."""
-    rates = {}
-    for part in filter(None, given.get("fault", "").split(",")):
-        name, colon, rate = part.partition(":")
-        rates[name] = _number("fault", rate) if colon else 1.0
-    numbers: dict[str, Any] = {
-        name: _number(name, given[name]) for name in ("retry_after", "slow_seconds") if name in given
-    }
-    if "fault_seed" in given:
-        numbers["seed"] = _integer("fault_seed", given["fault_seed"])
-    options: dict[str, Any] = {"faults": Faults(rates, **numbers)}
-    if "latency" in given:
-        options["latency"] = _number("latency", given["latency"])
-    return options
+def _options(given: Mapping[str, str], *own: str) -> dict[str, Any]:
+    """Read what a fake is told, and what every fake takes: faults and latency."""
+    known = (*own, *_SHARED)
+    if unknown := [name for name in given if name not in known]:
+        raise ValueError(f"a fake model takes {', '.join(known)}; got {unknown[0]!r}")
+    read = {name: _READ[name](name, text) for name, text in given.items()}
+    about = {"fault": "rates", "fault_seed": "seed", "retry_after": "retry_after", "slow_seconds": "slow_seconds"}
+    faults = Faults(**{field: read.pop(name) for name, field in about.items() if name in read})
+    return {"faults": faults, **{{"choices": "max_choices"}.get(name, name): value for name, value in read.items()}}
 
 
 def question_of(request: Request) -> str:
@@ -338,6 +306,35 @@ def _integer(name: str, text: str) -> int:
 
 def _floats(name: str, text: str) -> tuple[float, ...]:
     return tuple(_number(name, part) for part in text.split(","))
+
+
+def _class(name: str, text: str) -> int | None:
+    return None if text == "none" else _integer(name, text)
+
+
+def _stated(name: str, text: str) -> float | tuple[float, ...] | None:
+    stated = () if text == "none" else _floats(name, text)
+    return stated if len(stated) > 1 else next(iter(stated), None)
+
+
+def _rates(name: str, text: str) -> dict[str, float]:
+    parts = (part.partition(":") for part in filter(None, text.split(",")))
+    return {fault: _number(name, rate) if colon else 1.0 for fault, colon, rate in parts}
+
+
+_READ: Mapping[str, Callable[[str, str], Any]] = {
+    "pmf": _floats,
+    "correct": _class,
+    "confidence": _stated,
+    "choices": _integer,
+    "invalid": _number,
+    "latency": _number,
+    "fault": _rates,
+    "fault_seed": _integer,
+    "retry_after": _number,
+    "slow_seconds": _number,
+}
+"""How each part of a spelling is read."""
 
 
 def _first_line(text: str) -> str:
