@@ -10,12 +10,12 @@ import asyncio
 import json
 import os
 import time
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from semece.errors import ModelError, TransientError
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
-from semece.models.anthropic_google.provider_services import anthropic_model, client_of, google_model, kept_bodies
 from semece.models.protocol import Call, Reply, uncounted, usage_of
 from semece.models.services import is_loopback
 from semece.models.shared.refusals import Noticed, is_too_long, too_long
@@ -46,6 +46,9 @@ _FINISHED: Mapping[str, ReplyStatus] = {
 UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
 """What the libraries raise for a body of another shape than the service's."""
 
+
+kept_bodies: ContextVar[list[str] | None] = ContextVar("kept_bodies", default=None)
+"""Where a call that is waiting wants the bodies as they come."""
 
 NO_KEY = "none"
 """What is sent to a server on this machine in the place of a key."""
@@ -353,3 +356,45 @@ def _messages(messages: tuple[Message, ...]) -> list[Any]:
         part = SystemPromptPart if message.role == "system" else UserPromptPart
         made[-1].parts.append(part(message.content))
     return made
+
+
+def client_of(timeout: float, *, here: bool) -> Any:  # noqa: ANN401 - httpx2 is there only with the extra
+    """Open connections that keep the bodies for :data:`kept_bodies`."""
+    import httpx2
+
+    limits = httpx2.Limits(max_connections=1000, max_keepalive_connections=100)
+    return httpx2.AsyncClient(
+        timeout=httpx2.Timeout(timeout, connect=min(timeout, 30.0)),
+        limits=limits,
+        trust_env=not here,  # on this machine no proxy is asked
+        event_hooks={"response": [_keep_body]},
+    )
+
+
+async def _keep_body(response: Any) -> None:  # noqa: ANN401 - httpx2 is there only with the extra
+    """Keep the body as it came, for the call that is waiting for it."""
+    kept = kept_bodies.get()
+    if kept is not None:
+        await response.aread()
+        kept.append(response.text)
+
+
+def anthropic_model(name: str, key: str, url: str | None, timeout: float, client: Any) -> Any:  # noqa: ANN401
+    """Make pydantic-ai's model of Anthropic; nothing is sent twice."""
+    from anthropic import AsyncAnthropic
+    from pydantic_ai.models.anthropic import AnthropicModel
+    from pydantic_ai.providers.anthropic import AnthropicProvider
+
+    sdk = AsyncAnthropic(api_key=key, base_url=url, http_client=client, timeout=timeout, max_retries=0)
+    return AnthropicModel(name, provider=AnthropicProvider(anthropic_client=sdk))
+
+
+def google_model(name: str, key: str, url: str | None, timeout: float, client: Any) -> Any:  # noqa: ANN401
+    """Make pydantic-ai's model of Google; nothing is sent twice."""
+    from google.genai.types import HttpRetryOptions
+    from pydantic_ai.models.google import GoogleModel
+    from pydantic_ai.providers.google import GoogleProvider
+
+    del timeout  # the connections have it
+    once = HttpRetryOptions(attempts=1)
+    return GoogleModel(name, provider=GoogleProvider(api_key=key, base_url=url, http_client=client, retry_options=once))
