@@ -14,7 +14,8 @@ from semece.runs.run import Run
 from semece.sampling.job import execute
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.settings import Settings
-from semece.store.run_store import Store
+from semece.store.judge_replies import keys_of
+from semece.store.run_store import Store, StoredReply
 
 CLASSES = 30
 
@@ -59,8 +60,6 @@ class Once:
         self.store, self.asked = store, 0
 
     async def deliver(self, request, slots, judge_text=None):
-        from semece.store.run_store import StoredReply
-
         del request, judge_text
         self.asked += 1
         slot = slots[0]
@@ -82,3 +81,18 @@ def test_two_classes_that_look_alike_to_the_judge_are_asked_about_once():
         grades, _ = asyncio.run(run_asking(procedure, store, {"grade": caller}))
     assert [g.verdict for g in grades] == ["correct", "correct"]
     assert caller.asked == 1
+
+
+def test_a_reply_that_was_read_at_the_second_attempt_stays_as_it_is():
+    """Continuing a run looks at both replies, and marks none that can be read."""
+    question = Question("q", "Why?", ("x",))
+    with Store(":memory:", write=True) as store:
+        judge = LLMJudge("x/y")
+        key = keys_of(next(judge.grade(question, "x")))[0]
+        for status, text in (("unparseable", "It seems right."), ("ok", '{"verdict": "correct"}')):
+            store.append([StoredReply(key, "grade", "q", 0, status, text, judge=judge.id, call=status)])
+        store.flush()
+        caller = Once(store)
+        assert asyncio.run(run_asking(judge.grade(question, "x"), store, {"grade": caller})) == "correct"
+        assert store.count("grade") == {"ok": 1, "unparseable": 1}
+    assert caller.asked == 0

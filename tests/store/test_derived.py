@@ -2,6 +2,8 @@
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -204,6 +206,18 @@ def test_a_value_comes_back_as_it_was(value):
         store.keep_derived()
         found = Derived(store._connection).get("x", source_of(1))
     assert found == json.loads(json.dumps(value))
+
+
+def test_a_file_whose_writer_was_killed_before_its_commit_is_read_as_it_was(path):
+    """A reader who keeps what it derived is such a writer."""
+    expected = read(path)
+    code = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('BEGIN'); "
+        "c.execute('PRAGMA cache_size=1'); c.execute('UPDATE replies SET raw = zeroblob(9999)'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    assert Path(f"{path}-journal").stat().st_size > 0
+    assert read(path) == expected
 
 
 def test_the_lock_is_given_back(path):

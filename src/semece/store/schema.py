@@ -67,6 +67,8 @@ def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connectio
     if write and not file.exists():
         _create_file(file)
     _check_header(file)
+    if not write:
+        _undo_what_was_cut_short(file)
     with explained(path):
         connection = sqlite3.connect(
             address(file, "rw" if write else "ro"),
@@ -150,6 +152,16 @@ def _create_file(file: Path) -> None:
             connection.close()
     except (sqlite3.Error, OSError) as error:
         raise StoreError(explain(str(file), error)) from None
+
+
+def _undo_what_was_cut_short(file: Path) -> None:
+    """Undo what a process wrote that was killed before its commit: SQLite does so, but not for who may only read."""
+    if Path(f"{file}-journal").exists() and os.access(file, os.W_OK):
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(address(file, "rw"), uri=True)) as c,
+        ):
+            c.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def _check_header(file: Path) -> None:
