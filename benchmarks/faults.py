@@ -30,9 +30,10 @@ def run(spelling: str, where: str, folder: str) -> list[str]:
     """Run to the end; give a row of what came of it."""
     from importlib import import_module
 
-    from semece.sampling.job import execute
+    from semece.sampling.job import resolve
     from semece.sampling.patience import Patience
     from semece.sampling.settings import Settings
+    from semece.sampling.stages import make_run
 
     module, _, name = where.partition(".")
     faults = dict.fromkeys(CALLS, 0.27 / len(CALLS)) | dict.fromkeys(ENDINGS, 0.01)
@@ -43,7 +44,7 @@ def run(spelling: str, where: str, folder: str) -> list[str]:
             spelling, "made", n=N, judge="exact", base_url=url, patience=patience, concurrency=CONCURRENCY
         )
         start = time.perf_counter()
-        missing = asyncio.run(execute(settings, path, dataset=dataset())).missing
+        missing = asyncio.run(make_run(resolve(settings, path, dataset=dataset()))).missing
         seconds, account = time.perf_counter() - start, server.account
     stored, statuses = counts(path)
     delivered = sum(

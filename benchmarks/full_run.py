@@ -50,15 +50,16 @@ def make(folder: str, classes: str = "") -> None:
     """Run and print time, memory and size; with a number of classes, under a model judge."""
     from semece.datasets import Dataset
     from semece.records import Question
-    from semece.sampling.job import execute
+    from semece.sampling.job import resolve
     from semece.sampling.settings import Settings
+    from semece.sampling.stages import make_run
 
     data = Dataset("full", tuple(Question(str(i), f"Question number {i}?", (f"answer {i}",)) for i in range(QUESTIONS)))
     settings, model = Settings("fake/?pmf=.5,.3,.2&choices=8", "full", n=N), None
     if classes:
         settings, model = Settings(Kinds.name, "full", n=N, judge="fake/judge"), Kinds(int(classes))
     start = time.process_time()
-    asyncio.run(execute(settings, Path(folder) / "run.db", dataset=data, model=model))
+    asyncio.run(make_run(resolve(settings, Path(folder) / "run.db", dataset=data, model=model)))
     report(start, (Path(folder) / "run.db").stat().st_size)
 
 

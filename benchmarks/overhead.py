@@ -54,13 +54,14 @@ async def ours(url: str, choices: int, folder: str) -> int:
     """Run the pipeline into a run file."""
     from semece.models.openai.chat_completions import OpenAICompatible
     from semece.models.services import Service
-    from semece.sampling.job import execute
+    from semece.sampling.job import resolve
     from semece.sampling.settings import Settings
+    from semece.sampling.stages import make_run
 
     service = Service("Test", keys=("NO_KEY",), choices=choices)
     model = OpenAICompatible("openai-api/test/m", "m", service, address=url, key="")
     settings = Settings("openai-api/test/m", "made", n=N, judge="exact", concurrency=CONCURRENCY)
-    await execute(settings, Path(folder) / "a.db", dataset=dataset(), model=model)
+    await make_run(resolve(settings, Path(folder) / "a.db", dataset=dataset(), model=model))
     await model.aclose()
     return QUESTIONS * N
 

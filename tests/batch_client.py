@@ -10,10 +10,10 @@ import signal
 from semece.datasets import Dataset
 from semece.records import Question
 from semece.sampling.batch import harvest
-from semece.sampling.job import execute
 from semece.sampling.patience import BatchPatience, Patience
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.making_runs import execute
 
 QUESTIONS = tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(6))
 DATA = Dataset("six", QUESTIONS)

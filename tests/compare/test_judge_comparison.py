@@ -19,12 +19,12 @@ from semece.records import Question
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.sampling.batch.ledger import Ledger
-from semece.sampling.job import execute
 from semece.sampling.patience import BatchPatience, Patience
 from semece.sampling.settings import CallSettings, Settings
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.uncertainty.bootstrap import NEAR_ZERO
 from semece.store.run_store import Store
+from tests.making_runs import execute
 from tests.servers.openai_batch_server import OpenAIBatchServer
 from tests.servers.openai_server import OpenAIServer
 

@@ -17,8 +17,9 @@ from semece.datasets.files import question_from, read_questions
 from semece.errors import ParseError
 from semece.formats.samples import read_samples
 from semece.records import Question
-from semece.sampling.job import execute
+from semece.sampling.job import choose_questions
 from semece.sampling.settings import Settings
+from tests.making_runs import execute
 
 CELLS = [
     ("Paris", ("Paris",)),
@@ -167,7 +168,9 @@ def test_a_sample_depends_on_the_seed_and_on_nothing_else():
     assert places(sample=50, seed=1) == places(sample=50, seed=1)
     assert len({tuple(places(sample=50, seed=seed)) for seed in range(20)}) == 20
     settings = Settings("fake/?pmf=1", "many", sample=50)
-    assert [settings.choose(MANY) == replace(settings, seed=seed).choose(MANY) for seed in (0, 1)] == [True, False]
+    assert [
+        choose_questions(settings, MANY) == choose_questions(replace(settings, seed=seed), MANY) for seed in (0, 1)
+    ] == [True, False]
 
 
 @pytest.mark.parametrize("sample", [1, 5, 20, 80])

@@ -9,9 +9,9 @@ from semece.datasets import Dataset
 from semece.models.fakes.fake_model import FakeModel
 from semece.records import Question
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
+from tests.making_runs import execute
 
 DATA = Dataset("twelve", tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(12)))
 QUICK = Patience(attempts=3, first_wait=0.001, longest_wait=0.002)

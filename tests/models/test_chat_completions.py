@@ -22,8 +22,8 @@ from semece.models.openai.openai_errors import named_option
 from semece.models.shared.refusals import retry_after
 from semece.records import Question
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.settings import Settings
+from tests.making_runs import execute
 from tests.servers.openai_server import COUNTS, FATES, OpenAIServer
 from tests.servers.serving import FAULTS, tokens_of
 

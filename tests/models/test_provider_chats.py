@@ -18,9 +18,9 @@ from semece.models.anthropic_google.provider_errors import named_option
 from semece.prompts.replies import GRADE_SCHEMA
 from semece.records import Question
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
+from tests.making_runs import execute
 from tests.servers import anthropic_server, google_server
 from tests.servers.anthropic_server import AnthropicServer
 from tests.servers.google_server import GoogleServer

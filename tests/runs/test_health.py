@@ -14,9 +14,9 @@ from semece.runs.health import examine
 from semece.runs.run import Run
 from semece.runs.scored_samples import SamplesReading, score
 from semece.sampling.batch.ledger import Ledger, new_id
-from semece.sampling.job import execute
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.making_runs import execute
 from tests.store.test_run_store import truncated
 
 

@@ -12,10 +12,10 @@ from semece.models import Call, Reply, Usage
 from semece.models.fakes.fake_model import FakeModel
 from semece.records import Question
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.making_runs import execute
 
 QUICK = Patience(attempts=3, first_wait=0.001, longest_wait=0.002)
 DATA = Dataset("four", tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(4)))

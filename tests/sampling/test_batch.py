@@ -34,12 +34,11 @@ from semece.models.fakes.fake_model import FakeModel
 from semece.prompts import response_prompt
 from semece.runs.run import Run
 from semece.sampling.batch.batch_stages import Collector, judge_by_batch, respond_by_batch
-from semece.sampling.batch.courier import Courier
+from semece.sampling.batch.courier import BatchTerms, Courier
 from semece.sampling.batch.harvest import Harvester
 from semece.sampling.batch.ledger import BatchEntry, Ledger, Line, custom_id, new_id
 from semece.sampling.budget import Budget, Price, most_tokens, spent_at_most
-from semece.sampling.connections import Connections
-from semece.sampling.invocation import Work
+from semece.sampling.connections import Callers, Connections
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.settings import Settings
 from semece.store.keys import RequestTemplate, missing_slots
@@ -142,7 +141,8 @@ TEMPLATE = RequestTemplate("fake/batches", response_prompt("percent"), Decoding(
 
 
 def courier_of(store, batches, **options):
-    return Courier(batches, store, patience=options.pop("patience", QUICK), **options)
+    progress = options.pop("progress", None)
+    return Courier(batches, store, BatchTerms(**{"patience": QUICK, **options}), progress=progress)
 
 
 def draw(store, batches, n=12, **options):
@@ -584,11 +584,11 @@ def test_what_is_under_way_stays_set_aside_when_the_run_goes_on(store):
             return batches
 
     told = Settings("fake/batches", "six", judge="exact", max_total_tokens=10**9)
-    work = Work(store, told, list(QUESTIONS), connections=Ready(told, QUESTIONS))
-    held = work.budget._reserved_tokens
-    asyncio.run(work.collect())
+    callers = Callers(store, Ready(told, told.model, QUESTIONS))
+    held = callers.budget._reserved_tokens
+    asyncio.run(callers.collect())
     assert held > TOTAL * 1000
-    assert (work.budget._reserved_tokens, work.budget.tokens) == (0, sum(store.spent()["respond"][:2]))
+    assert (callers.budget._reserved_tokens, callers.budget.tokens) == (0, sum(store.spent()["respond"][:2]))
 
 
 def test_costs_are_the_batch_price_and_unknown_prices_stay_unknown(store):

@@ -12,15 +12,14 @@ from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.models.fakes.fake_model import parse_fake
 from semece.sampling.batch.ledger import Ledger, Line, new_id
 from semece.sampling.budget import Budget, Price, most_tokens, spent_at_most
-from semece.sampling.connections import Connections
+from semece.sampling.connections import Callers, Connections
 from semece.sampling.deliveries import delivered_rows, failed_row
-from semece.sampling.invocation import Work
-from semece.sampling.job import execute
-from semece.sampling.live_calls import Caller, Pace, in_parallel
+from semece.sampling.live_calls import Caller, Pace, Terms, in_parallel
 from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from semece.store.keys import Keys, Slot
 from semece.store.run_store import Store, StoredReply
+from tests.making_runs import execute
 
 GPT_4O = Price(2.5e-6, 1e-5)
 QUICK = Patience(attempts=3, first_wait=0.001, longest_wait=0.002)
@@ -73,7 +72,8 @@ def store():
 
 
 def caller_of(store, model, width=8, **options):
-    return Caller(model, store, pace=Pace(width), patience=options.pop("patience", QUICK), **options)
+    price = options.pop("price", None)
+    return Caller(model, store, pace=Pace(width), price=price, terms=Terms(**{"patience": QUICK, **options}))
 
 
 def ask(caller, count, width=8):
@@ -229,9 +229,9 @@ def test_replies_that_were_set_aside_and_lost_batches_were_paid_for_too(store):
         ledger.mark(entry, status)
     assert spent(store) == (2.5, 9)
     settings = told(max_cost=3.0)
-    work = Work(store, settings, [], connections=Connections(settings, []))
-    assert (work.budget.cost, work.budget.tokens) == (2.5, 9)
-    assert (work.budget._reserved_cost, work.budget._reserved_tokens) == (0.5, 7), "one is under way"
+    budget = Callers(store, Connections(settings, settings.model, [])).budget
+    assert (budget.cost, budget.tokens) == (2.5, 9)
+    assert (budget._reserved_cost, budget._reserved_tokens) == (0.5, 7), "one is under way"
 
 
 def test_a_budget_in_dollars_needs_the_price_of_what_was_asked_before(store):

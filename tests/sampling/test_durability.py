@@ -17,10 +17,10 @@ from semece.errors import ModelError
 from semece.models.fakes.fake_model import parse_fake
 from semece.records import Question
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.making_runs import execute
 from tests.servers.openai_server import OpenAIServer
 
 SEMECE = [sys.executable, "-c", "from semece.cli import main; main()"]

@@ -12,9 +12,9 @@ import pytest
 
 from semece.models.embedded.weights import SMOLLM2, find
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.settings import Settings
 from tests.conftest import absent
+from tests.making_runs import execute
 
 pytestmark = [pytest.mark.weights, pytest.mark.slow]
 

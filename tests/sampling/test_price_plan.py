@@ -10,15 +10,21 @@ import pytest
 from semece.datasets import Dataset, open_dataset
 from semece.errors import BudgetError, ParseError, SemeceError, StoreError
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
+from semece.sampling import price_plan
 from semece.sampling.budget import Budget, Price, estimated_tokens, known_price, prompt_tokens, read_prices
-from semece.sampling.job import execute
+from semece.sampling.job import resolve
 from semece.sampling.patience import Patience
-from semece.sampling.price_plan import check_judges, plan, plan_text
+from semece.sampling.price_plan import check_judges, plan_text
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.making_runs import execute
 from tests.servers.openai_server import OpenAIServer
 
 STUBBORN = Patience(attempts=5, first_wait=0.002, longest_wait=0.05)
+
+
+def plan(settings, path, **options):
+    return price_plan.plan(resolve(settings, path), **options)
 
 
 @pytest.mark.shared_data

@@ -16,10 +16,10 @@ from semece.models.fakes.fake_model import parse_fake
 from semece.runs.health import examine
 from semece.runs.run import Run
 from semece.sampling import connections
-from semece.sampling.job import execute
 from semece.sampling.options import check_options
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.making_runs import execute
 
 RUN = Settings("fake/?pmf=.6,.4&correct=0", "starter", n=4, limit=3, judge="fake/judge")
 

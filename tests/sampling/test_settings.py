@@ -9,9 +9,10 @@ from semece.datasets import Dataset, open_dataset
 from semece.errors import StoreError
 from semece.models import Call, Reply
 from semece.records import Question
-from semece.sampling.job import execute
+from semece.sampling.job import choose_questions, identity_of
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.making_runs import execute
 
 DATA = Dataset("many", tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(60)))
 RUN = Settings("fake/?pmf=1", "many", n=2)
@@ -37,13 +38,15 @@ def do(path, settings, data=DATA):
 def test_a_file_may_not_change_under_its_answers(tmp_path, field, change):
     do(tmp_path / "a.db", replace(RUN, limit=1))
     changed = replace(RUN, **change)
-    assert field in {name for name, value in RUN.identity(DATA).items() if changed.identity(DATA)[name] != value}
+    assert field in {
+        name for name, value in identity_of(RUN, DATA).items() if identity_of(changed, DATA)[name] != value
+    }
     with pytest.raises(StoreError, match=r"was made with .*another file with -o"):
         do(tmp_path / "a.db", replace(changed, limit=1))
 
 
 def chosen(settings, path=None):
-    return [question.id for _, question in settings.choose(DATA, path)]
+    return [question.id for _, question in choose_questions(settings, DATA, path)]
 
 
 def test_a_file_keeps_the_questions_that_its_sample_had_when_it_was_begun(tmp_path):

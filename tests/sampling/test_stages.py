@@ -11,11 +11,11 @@ from semece.judges.llm import LLMJudge
 from semece.models import Call, Reply
 from semece.records import Partition, Question
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.settings import Settings
 from semece.store.judge_replies import keys_of
 from semece.store.run_store import Store, StoredReply
+from tests.making_runs import execute
 
 CLASSES = 30
 

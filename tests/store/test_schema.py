@@ -14,10 +14,10 @@ from semece.canonical_json import canonical, digest
 from semece.errors import StoreError
 from semece.runs.run import Run
 from semece.sampling import connections
-from semece.sampling.job import execute
 from semece.sampling.settings import Settings
 from semece.store import schema as runfile
 from semece.store.run_store import FORMAT_VERSION, Store, StoredReply
+from tests.making_runs import execute
 
 BODIES = [
     {"asked": "x", "messages": [{"content": f"Question {i}, " * 20 + '"end"', "role": "user"}], "decoding": {"n": i}}

@@ -24,7 +24,7 @@ from semece.models import Decoding, Message, Request
 from semece.records import Question
 from semece.runs.run import Run
 from semece.sampling.batch.ledger import Ledger, Line
-from semece.sampling.job import Outcome
+from semece.sampling.stages import Outcome
 from semece.show.tables import paper_table
 from semece.show.tables.study_grid import grid_table, read_cell
 from semece.store.keys import Slot
@@ -683,12 +683,12 @@ def test_a_signal_stops_the_study_and_says_how_to_go_on(tmp_path, number, code):
 def test_a_signal_is_heard_between_runs_that_have_nothing_to_wait_for(two, monkeypatch):
     done = []
 
-    async def at_once(settings, path, **_):
-        done.append(path)
+    async def at_once(job, **_):
+        done.append(job.path)
         asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
-        return Outcome(str(path), 0)
+        return Outcome(str(job.path), 0)
 
-    monkeypatch.setattr(studies.cells, "execute", at_once)
+    monkeypatch.setattr(studies.cells, "make_run", at_once)
     made = read_study("s.toml")
     work = studies.carry_out(made, studies.prepare(made), begun=lambda _: nullcontext(), ended=lambda _: None)
     with pytest.raises(asyncio.CancelledError):

@@ -15,17 +15,13 @@ import typer
 
 from semece.cli.typer_options import RUN, Handling, load_keys
 from semece.errors import BudgetError, ParseError, SemeceError
-from semece.sampling.budget import read_prices
-from semece.sampling.settings import Settings, default_path
+from semece.sampling import Settings, default_path, read_prices
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Mapping
 
     from semece.cli.typer_options import Told
-    from semece.datasets import Dataset
-    from semece.sampling.budget import Price
-    from semece.sampling.job import Outcome
-    from semece.sampling.stages import Progress
+    from semece.sampling import Job, Outcome, Price, Progress
 
 T = TypeVar("T")
 STAGES = {"respond": "responses", "judge": "judged"}
@@ -33,29 +29,29 @@ STAGES = {"respond": "responses", "judge": "judged"}
 
 def run_command(told: Told) -> None:
     """Run from the command line's options."""
-    from semece.datasets import open_dataset
-    from semece.sampling.price_plan import check_judges, plan, plan_text
+    from semece.sampling import check_judges, plan, plan_text, resolve
 
     told, prices = with_config(told)
     handling = told.record(Handling)
     load_keys(handling.env_file)
     settings = settings_from(told, prices)
     path = handling.output or default_path(settings)
-    if handling.dry_run:
-        typer.echo(plan_text(plan(settings, path, expected_tokens=handling.expected_tokens)))
-        return
     check_judges(settings)
-    typer.echo(str(path), err=True)
-    dataset = open_dataset(settings.dataset)  # fetched before there is a loop, so that Ctrl-C stops it
-    outcome, code = carry_out(settings, path, dataset, quiet=handling.quiet)
-    report(path, outcome, code, settings)
+    if not handling.dry_run:
+        typer.echo(str(path), err=True)
+    job = resolve(settings, path)  # what it fetches is fetched before there is a loop, so that Ctrl-C stops it
+    if handling.dry_run:
+        typer.echo(plan_text(plan(job, expected_tokens=handling.expected_tokens)))
+        return
+    outcome, code = carry_out(job, path, quiet=handling.quiet)
+    report(path, outcome, code, job)
 
 
-def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -> None:
+def report(path: Path, outcome: Outcome | None, code: int, job: Job) -> None:
     """Print the summary if there is one, the path, and how to go on if something is missing."""
     from semece.cli.reading_commands import print_summary
 
-    caps = {"--budget": settings.max_cost, "--max-total-tokens": settings.max_total_tokens}
+    caps = {"--budget": job.calls.max_cost, "--max-total-tokens": job.calls.max_total_tokens}
     words, capped = (with_higher_cap(sys.argv[1:], caps), " with a higher cap") if code == 3 else (sys.argv[1:], "")
     again = f"run it again{capped} to continue: {shlex.join(['semece', *words])}"
     if outcome is None:
@@ -66,7 +62,7 @@ def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -
     except KeyboardInterrupt:
         typer.echo(f"interrupted; the run is stored: semece summary {shlex.quote(str(path))}", err=True)
         raise typer.Exit(130) from None
-    for sentence in owed(path, settings):
+    for sentence in owed(path, job):
         typer.echo(f"semece: {sentence}", err=True)
     typer.echo(f"\n{path}")
     if outcome.missing or code:
@@ -75,11 +71,11 @@ def report(path: Path, outcome: Outcome | None, code: int, settings: Settings) -
         raise typer.Exit(code or 3)
 
 
-def owed(path: Path, settings: Settings) -> Iterator[str]:
+def owed(path: Path, job: Job) -> Iterator[str]:
     """Say what a judge that is a model could not judge, and why; what did not come is counted as missing elsewhere."""
     from semece.compare.judge_comparison import judge_shortfall
 
-    judges = set(settings.judges())
+    judges = {job.view["partition_judge"], job.view["grade_judge"]}
     shortfall = judge_shortfall(path, *judges) if len(judges) == 1 else None
     if shortfall is not None:
         yield from replace(shortfall, undelivered=0).sentences()
@@ -176,14 +172,14 @@ def settings_from(told: Told, prices: Mapping[str, Price]) -> Settings:
     return told.record(Settings, prices=prices)
 
 
-def carry_out(settings: Settings, path: Path, dataset: Dataset, *, quiet: bool) -> tuple[Outcome | None, int]:
+def carry_out(job: Job, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
     """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
     from semece.runs.run import Run
-    from semece.sampling.job import Outcome, execute
+    from semece.sampling import Outcome, make_run
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            return asyncio.run(until_signal(execute(settings, path, dataset=dataset, progress=progress)))
+            return asyncio.run(until_signal(make_run(job, progress=progress)))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
         with Run(path) as run:

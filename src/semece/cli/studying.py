@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.sampling.price_plan import PricePlan
-    from semece.sampling.stages import Progress
+    from semece.sampling import PricePlan, Progress
     from semece.show.tables.study_grid import CellNumbers
     from semece.study import Cell, CellPlan, Ended, Study
 
@@ -44,15 +43,15 @@ def study(
 
     handling, calls = told.record(Handling), told.calls()
     made = read_study(file).told(calls)
-    datasets = prepare(made)
+    jobs = prepare(made)
     if handling.dry_run:
-        plans = plan_cells(made, datasets, expected_tokens=handling.expected_tokens)
+        plans = plan_cells(made, jobs, expected_tokens=handling.expected_tokens)
         print_plans(made, plans, as_json=as_json)
         return
-    print_study(made, do_study(made, datasets, quiet=quiet), as_json=as_json)
+    print_study(made, do_study(made, jobs, quiet=quiet), as_json=as_json)
 
 
-def do_study(made: Study, datasets: Any, *, quiet: bool) -> list[Ended]:  # noqa: ANN401 - what prepare gives
+def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: ANN401 - what prepare gives
     """Do the runs; on a signal say how to go on, and exit."""
     from semece.cli.run_command import progress_bars, until_signal
     from semece.study import carry_out, writing
@@ -68,7 +67,7 @@ def do_study(made: Study, datasets: Any, *, quiet: bool) -> list[Ended]:  # noqa
             typer.echo(f"{one.cell.name}: {one.trouble}", err=True)
 
     with writing(made):
-        found, code = asyncio.run(until_signal(carry_out(made, datasets, begun=begun, ended=ended)))
+        found, code = asyncio.run(until_signal(carry_out(made, jobs, begun=begun, ended=ended)))
     if found is None:
         typer.echo(f"stopped; what was delivered is stored in {made.output}; {again(capped=False)}", err=True)
         raise typer.Exit(code)
@@ -240,7 +239,7 @@ def plan_lines(plans: Sequence[CellPlan]) -> Iterator[str]:
         sizes = " or ".join(map(str, assumed))
         yield f"{sizes} tokens per response where none are stored: an assumption; --expected-tokens sets it"
     if any(stage.calls for _, made in priced for stage in made.stages[1:]):
-        from semece.sampling.price_plan import CLASSES, DISTINCT_SHARE
+        from semece.sampling import CLASSES, DISTINCT_SHARE
 
         yield f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
 

@@ -12,13 +12,24 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 import typer
 
 from semece.errors import ParseError
-from semece.sampling.options import check_options, in_order, named, option, options_of, record_of, text_in
-from semece.sampling.settings import CALLS, CAPS, CallSettings, Settings
+from semece.sampling import (
+    CALLS,
+    CAPS,
+    CallSettings,
+    Settings,
+    check_options,
+    in_order,
+    named,
+    option,
+    options_of,
+    record_of,
+    text_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from semece.sampling.options import Option
+    from semece.sampling import Option
 
 R = TypeVar("R")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,11 +15,16 @@ from semece.judges import ALWAYS, Missing, Undelivered, judge_question, open_jud
 from semece.judges.rules.english.hedges import is_hedged
 from semece.records import ALARM_KINDS
 from semece.runs import Run, Shortfall, quantities, shortfall_of
-from semece.sampling.connections import Connections
-from semece.sampling.invocation import Work
-from semece.sampling.options import check_options
-from semece.sampling.settings import CallSettings
-from semece.sampling.stages import usable_answers
+from semece.sampling import (
+    Callers,
+    CallSettings,
+    Connections,
+    JudgeStage,
+    check_options,
+    silent,
+    stored_answers,
+    usable_answers,
+)
 from semece.stats.diagnostics import (
     CHANGE,
     JudgedRun,
@@ -29,8 +34,7 @@ from semece.stats.diagnostics import (
     judge_agreement,
     partition_agreement,
 )
-from semece.store.judge_replies import read_stored
-from semece.store.run_store import Store
+from semece.store import Store, read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece.runs import QuestionView
-    from semece.sampling.stages import Progress
+    from semece.sampling import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,14 +221,13 @@ async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | No
     """Let a model judge some questions; give what is still missing."""
     run = Run(store, judge=judge)
     judges = open_judges(judge, judge, prompt=run.settings().judge_prompt)
-    settings = replace(run.settings().with_calls(calls), model=judges[0].model or run.model, judge=judge)
-    check_options(settings)
-    questions = list(store.questions(ids))
-    async with aclosing(Connections(settings, questions)) as connections:
-        work = Work(store, settings, questions, progress, run.reader.read, connections=connections)
-        await work.collect()
-        await work.judge(*judges)
-    return work.missing
+    check_options(calls)
+    questions, answers = list(store.questions(ids)), stored_answers(store, run.n, run.reader.read)
+    async with aclosing(Connections(calls, judges[0].model or run.model, questions)) as connections:
+        callers = Callers(store, connections)
+        await callers.collect()
+        which = run.settings().grade_classes
+        return await JudgeStage(callers, questions, judges, answers, which, progress or silent).do()
 
 
 def check_two(judges: tuple[str, str]) -> None:

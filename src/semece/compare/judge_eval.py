@@ -12,14 +12,8 @@ from semece.errors import ParseError, SemeceError, StoreError
 from semece.judges import STAGES, Missing, Undelivered, distinct, open_judges, row_of
 from semece.records import Partition
 from semece.runs import Shortfall, shortfall_of
-from semece.sampling.connections import Connections
-from semece.sampling.invocation import Work
-from semece.sampling.judge_calls import run_asking
-from semece.sampling.live_calls import in_parallel
-from semece.sampling.options import check_options
-from semece.sampling.settings import CallSettings, Settings
-from semece.store.keys import set_failed_aside
-from semece.store.run_store import Store
+from semece.sampling import Callers, CallSettings, Connections, check_options, in_parallel, run_asking, silent
+from semece.store import Store, set_failed_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,8 +23,7 @@ if TYPE_CHECKING:
     from semece.compare.labelled_files import GradedAnswer, Labelled
     from semece.judges import Judge, Procedure
     from semece.records import Question, Verdict
-    from semece.sampling.live_calls import SlotFiller
-    from semece.sampling.stages import Progress
+    from semece.sampling import Caller, Progress, SlotFiller
 
 SOURCE = "judge-eval"
 """What a file of a judge's replies says of itself."""
@@ -119,13 +112,15 @@ async def evaluate_judge(
         raise SemeceError("the judge given says what a file says: measure rules, exact or a model")
     tasks = _Tasks(labelled, pairs=pairs)
     asked = judges[0].model
-    settings = _settings(judges[0], calls or CallSettings())
+    how = calls or CallSettings()
+    if asked:
+        check_options(how)
     questions = list({question.id: question for question in tasks.questions.values()}.values())
-    async with aclosing(Connections(settings, questions)) as connections:
+    async with aclosing(Connections(how, asked or SOURCE, questions)) as connections:
         if asked and not isinstance(store, Store) and (store is None or not Path(store).exists()):  # noqa: ASYNC240 - at the start
             connections.open(asked)  # one that cannot be used leaves no file
         with _opened(store if asked else None) as opened:
-            if asked and settings.retry_failed:
+            if asked and how.retry_failed:
                 connections.open(asked)  # before anything is set aside
                 _set_aside(opened, judges, questions)
             bench = _Bench(opened, *judges, tasks.questions)
@@ -133,8 +128,7 @@ async def evaluate_judge(
                 await bench.judge(key, None)
             if asked and bench.left:
                 opened.add_questions(enumerate(questions))
-                work = Work(opened, settings, questions, progress, connections=connections)
-                await _ask(bench, work)
+                await _ask(bench, Callers(opened, connections).caller(asked), progress or silent)
             shortfall = bench.shortfall() if asked else None
     return Evaluation(
         judges[0].name,
@@ -231,23 +225,14 @@ class _Bench:
         return (yield from self.partition_judge.classes(self.questions[key], key.answers)).labels
 
 
-def _settings(judge: Judge, calls: CallSettings) -> Settings:
-    """Say how a judge is asked, if it is a model."""
-    named = Settings(SOURCE, SOURCE) if judge.model is None else Settings(judge.model, SOURCE, judge=judge.name)
-    settings = named.with_calls(calls)
-    if judge.model is not None:
-        check_options(settings)
-    return settings
-
-
-async def _ask(bench: _Bench, work: Work) -> None:
+async def _ask(bench: _Bench, caller: Caller, progress: Progress) -> None:
     """Ask a model for what is left."""
-    left, caller = bench.left, work.caller(work.connections.live(work.settings.model))
-    work.progress("judge", -len(left))
+    left = bench.left
+    progress("judge", -len(left))
 
     async def one(key: _Key) -> None:
         await bench.judge(key, caller)
-        work.progress("judge", 1)
+        progress("judge", 1)
 
     await in_parallel((partial(one, key) for key in left), caller.pace.concurrency)
 

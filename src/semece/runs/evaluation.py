@@ -12,9 +12,8 @@ from semece.errors import ModelError, SemeceError, TransientError
 from semece.models import Call, Model, Reply, Request, clear
 from semece.records import Question
 from semece.runs.run import Run
-from semece.sampling.job import execute
-from semece.sampling.settings import Settings
-from semece.store.run_store import Store
+from semece.sampling import Settings, make_run, resolve
+from semece.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -138,12 +137,9 @@ async def evaluate(
     name = model if isinstance(model, str) else asked.name if asked else ""
     data = await asyncio.to_thread(open_dataset, questions) if isinstance(questions, str) else _dataset(questions)
     settings = Settings(name, data.name, n=n, judge=judge or (None if isinstance(model, str) else "rules"), **options)
-    if path is not None:
-        await execute(settings, path, dataset=data, model=asked)
-        return Run(path)
-    store = Store(":memory:", write=True)
-    await execute(settings, store, dataset=data, model=asked)
-    return Run(store)
+    kept = Store(":memory:", write=True) if path is None else path
+    await make_run(resolve(settings, kept, dataset=data, model=asked))
+    return Run(kept)
 
 
 def evaluate_sync(*arguments: Any, **options: Any) -> Run:  # noqa: ANN401 - those of evaluate

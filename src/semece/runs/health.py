@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.runs.run import Run
-from semece.sampling.batch.ledger import Ledger
-from semece.store.run_store import FINAL, Store
+from semece.sampling import Ledger
+from semece.store import FINAL, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

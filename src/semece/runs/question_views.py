@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question
 from semece.records import Alarm, Estimate, Response
-from semece.sampling.stages import read_responses, usable_answers
-from semece.store.derived import source_of
-from semece.store.judge_replies import KeptJudge, read_stored
+from semece.sampling import read_responses, usable_answers
+from semece.store import KeptJudge, read_stored, source_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from semece.judges import Judge, JudgedQuestion
     from semece.records import Partition, Question, Verdict
-    from semece.store.run_store import Store, StoredReply
+    from semece.store import Store, StoredReply
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,8 @@ from semece.judges import STAGES, open_judges
 from semece.prompts import READER
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.scored_samples import read_sample
-from semece.sampling.settings import Settings
-from semece.sampling.stages import read_reply
-from semece.store.run_store import FINAL, Store
+from semece.sampling import Settings, read_reply
+from semece.store import FINAL, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

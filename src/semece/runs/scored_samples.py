@@ -15,7 +15,7 @@ from semece.judges import JUDGES, open_judge, run_procedure
 from semece.judges.given import GivenJudge, given_key, read_given
 from semece.prompts.responses import read_response
 from semece.records import VERDICTS, Response
-from semece.store.run_store import Store, StoredReply
+from semece.store import Store, StoredReply
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

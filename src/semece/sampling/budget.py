@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from semece.models import Message, Request
-    from semece.store.run_store import Store
+    from semece.store import Store
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,25 @@
-"""The models of one invocation: each is opened when it is first needed, and all are closed at the end."""
+"""The models of a job: opened when they are first needed, asked behind patience, pace and caps, closed at the end."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, TypeVar
 
 from semece.models import open_batches, open_model
+from semece.sampling.batch.courier import BatchTerms, Courier
+from semece.sampling.batch.ledger import OPEN, Ledger
+from semece.sampling.budget import Budget, spent_at_most
+from semece.sampling.live_calls import Caller, Pace, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
-    from semece.models import BatchModel, Model
+    from semece.models import BatchModel, Model, Request
     from semece.records import Question
-    from semece.sampling.settings import Settings
+    from semece.sampling.settings import CallSettings
+    from semece.store import Slot, Store, StoredReply
+
+M = TypeVar("M")
 
 
 class Connections:
@@ -19,14 +27,21 @@ class Connections:
 
     Parameters
     ----------
-    settings : Settings
-        Time-out, and the base URL of the model they name; others are where their service is.
+    calls : CallSettings
+        Time-out and base URL, live or in batches.
+    model : str
+        The model that the base URL is of; others are where their service is.
     questions : iterable of Question
         What the fake model knows the answers to.
+    own : Model, optional
+        That model, if who asks has opened it; who opened it closes it.
     """
 
-    def __init__(self, settings: Settings, questions: Iterable[Question]) -> None:
-        self._settings = settings
+    def __init__(
+        self, calls: CallSettings, model: str, questions: Iterable[Question], *, own: Model | None = None
+    ) -> None:
+        self.calls = calls
+        self._model, self._own = model, own
         self._references = {q.text: q.references[0] for q in questions if q.references}
         self._live: dict[str, Model] = {}
         self._batches: dict[str, BatchModel] = {}
@@ -39,13 +54,10 @@ class Connections:
         ModelError
             As :func:`semece.models.open_model`.
         """
+        if self._own is not None and spelling == self._model:
+            return self._own
         if spelling not in self._live:
-            self._live[spelling] = open_model(
-                spelling,
-                base_url=self._base_url(spelling),
-                timeout=self._settings.timeout,
-                references=self._references,
-            )
+            self._live[spelling] = self._opened(open_model, spelling)
         return self._live[spelling]
 
     def batches(self, spelling: str) -> BatchModel:
@@ -57,26 +69,121 @@ class Connections:
             As :func:`semece.models.open_batches`.
         """
         if spelling not in self._batches:
-            self._batches[spelling] = open_batches(
-                spelling,
-                base_url=self._base_url(spelling),
-                timeout=self._settings.timeout,
-                references=self._references,
-            )
+            self._batches[spelling] = self._opened(open_batches, spelling)
         return self._batches[spelling]
 
+    def _opened(self, opener: Callable[..., M], spelling: str) -> M:
+        address = self.calls.base_url if spelling == self._model else None
+        return opener(spelling, base_url=address, timeout=self.calls.timeout, references=self._references)
+
     def open(self, spelling: str) -> None:
-        """Open what this invocation asks, live or in batches; one that cannot be used is refused now."""
-        if self._settings.batch:
+        """Open what is asked, live or in batches; one that cannot be used is refused now."""
+        if self.calls.batch:
             self.batches(spelling)
         else:
             self.live(spelling)
 
-    def _base_url(self, spelling: str) -> str | None:
-        return self._settings.base_url if spelling == self._settings.model else None
+    def address(self, model: Model | BatchModel) -> str | None:
+        """Say where a model is: as it shows itself, or as it was told, without a key."""
+        told = self.calls.address if model.name == self._model else None
+        return getattr(model, "base_url", told)
 
     async def aclose(self) -> None:
         """Close what was opened."""
         opened: list[Model | BatchModel] = [*self._live.values(), *self._batches.values()]
         for model in opened:
             await model.aclose()
+
+
+class Callers:
+    """Who asks, for one run file: models behind patience, pace and caps. All share the budget and the end.
+
+    Parameters
+    ----------
+    store : Store
+        The run file, open for writing.
+    connections : Connections
+        Where models are opened; who made it closes it.
+    budget : Budget, optional
+        Caps that several runs share; None: those of the settings, less what was spent on this file before.
+    """
+
+    def __init__(self, store: Store, connections: Connections, budget: Budget | None = None) -> None:
+        self.store, self.connections, self.calls = store, connections, connections.calls
+        self.budget = budget or self._capped()
+        self.budget.hold(Ledger(store).held(*OPEN))
+        self._prices = self.calls.price_list
+        self._terms = Terms(self.calls.patience, self.budget)
+
+    def _capped(self) -> Budget:
+        caps = self.calls
+        if caps.max_cost is None and caps.max_total_tokens is None:
+            return Budget()
+        cost, tokens = spent_at_most(self.store, caps.price_list.of)
+        return Budget(
+            max_cost=caps.max_cost, max_total_tokens=caps.max_total_tokens, spent_cost=cost, spent_tokens=tokens
+        )
+
+    def caller(self, spelling: str) -> Caller:
+        """Ask a model live."""
+        model = self.connections.live(spelling)
+        self._note_address(model)
+        pace = Pace(self.calls.concurrency)
+        return Caller(model, self.store, pace=pace, price=self._prices.of(model.name), terms=self._terms)
+
+    def late(self, spelling: str) -> LateCaller:
+        """Ask a model live, and open it when it is first asked: who has nothing to say needs no key."""
+        return LateCaller(partial(self.caller, spelling))
+
+    def courier(self, spelling: str, progress: Callable[[int], None] | None = None) -> Courier:
+        """Ask a model in batches; `progress` is called with the number of replies that were delivered."""
+        model = self.connections.batches(spelling)
+        self._note_address(model)
+        price, ceiling = self._prices.known(model.name, batch=True), self._prices.of(model.name)
+        terms = BatchTerms(self.calls.batch_patience, self.budget, price, ceiling, anew=self.calls.retry_failed)
+        return Courier(model, self.store, terms, progress=progress)
+
+    def _note_address(self, model: Model | BatchModel) -> None:
+        """Record where a model that is about to be asked is."""
+        address, known = self.connections.address(model), self.store.meta("base_url", {})
+        if address and known.get(model.name) != address:
+            self.store.set_meta("base_url", {**known, model.name: address})
+
+    def under_way(self, models: Iterable[str]) -> bool:
+        """Whether something of these models is under way in batches."""
+        return any(map(Ledger(self.store).open, models))
+
+    async def collect(self) -> None:
+        """Wait for what is under way in batches before anything is asked live: it may be paid for.
+
+        Raises
+        ------
+        ModelError
+            Something is still under way; nothing may be asked.
+        """
+        if not self.calls.batch:
+            for spelling in sorted({entry.model for entry in Ledger(self.store).open()}):
+                await self.courier(spelling).collect()
+
+
+class LateCaller:
+    """Asks through a caller that is made when it is first asked.
+
+    Parameters
+    ----------
+    make : callable
+        Makes the caller.
+    """
+
+    def __init__(self, make: Callable[[], Caller]) -> None:
+        self._make = make
+
+    @cached_property
+    def _caller(self) -> Caller:
+        return self._make()
+
+    async def deliver(
+        self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None = None
+    ) -> list[StoredReply]:
+        """Fill consecutive slots."""
+        return await self._caller.deliver(request, slots, judge_text)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical
-from semece.store.run_store import StoredReply
+from semece.store import StoredReply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from semece.errors import TransientError
     from semece.models import Call, Reply
-    from semece.store.keys import Slot
+    from semece.store import Slot
 
 
 MOST_KEPT = 200_000

@@ -1,27 +1,218 @@
-"""Doing what is missing of a run: respond, then let the judges partition and grade."""
+"""From settings to a job: names opened, judges and prompt made, questions chosen, prices known, identity computed."""
 
 from __future__ import annotations
 
-from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import SemeceError, StoreError, shortened
 from semece.judges import models_of, open_judges, row_of
-from semece.sampling.connections import Connections
-from semece.sampling.invocation import Work
 from semece.sampling.options import check_options
-from semece.store.run_store import Store
+from semece.store import RequestTemplate, Store
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
+    from semece.judges import Judge
     from semece.models import Model
-    from semece.sampling.budget import Budget
-    from semece.sampling.settings import Settings
-    from semece.sampling.stages import Progress
+    from semece.records import Question
+    from semece.sampling.settings import CallSettings, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that a run needs, opened and checked; who does it asks the settings no more.
+
+    Parameters
+    ----------
+    path : str, Path or Store
+        The run file; or a store open for writing.
+    template : RequestTemplate
+        The model's name, prompt and options.
+    n : int
+        Responses per question.
+    chosen : tuple of (int, Question)
+        The questions, with their positions in the dataset.
+    judges : tuple of Judge
+        Who groups, and who grades.
+    grade_classes : {'all', 'mode'}
+        Which classes are graded.
+    calls : CallSettings
+        How models are asked.
+    identity : dict
+        What the run file may not change under its answers.
+    view : dict
+        What its tables depend on and another invocation may change.
+    told : dict
+        What the file keeps of the settings beside: prompt, dataset, and the options to repeat.
+    own : Model or None
+        The model, if who asks has opened it.
+    """
+
+    path: str | Path | Store
+    template: RequestTemplate
+    n: int
+    chosen: tuple[tuple[int, Question], ...]
+    judges: tuple[Judge, Judge]
+    grade_classes: str
+    calls: CallSettings
+    identity: dict[str, Any]
+    view: dict[str, Any]
+    told: dict[str, Any]
+    own: Model | None = None
+
+    @property
+    def model(self) -> str:
+        """Spelling of the model."""
+        return self.template.model
+
+    @property
+    def questions(self) -> list[Question]:
+        """The questions, in the order of the dataset."""
+        return [question for _, question in self.chosen]
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a run file."""
+        return isinstance(self.path, Store) or Path(self.path).exists()
+
+
+def resolve(
+    settings: Settings, path: str | Path | Store, *, dataset: Dataset | None = None, model: Model | None = None
+) -> Job:
+    """Make a job of settings, once.
+
+    Parameters
+    ----------
+    settings : Settings
+        What a person wants.
+    path : str, Path or Store
+        The run file, made if absent; or a store open for writing, which stays open.
+    dataset, model : Dataset, Model, optional
+        Instead of those that `settings` spell.
+
+    Returns
+    -------
+    Job
+
+    Raises
+    ------
+    SemeceError
+        An option breaks its rule, a judge or dataset cannot be opened, a budget has no price, or no question is
+        selected.
+
+    Examples
+    --------
+    >>> from semece.sampling.settings import Settings
+    >>> job = resolve(Settings("fake/?pmf=1", "starter", n=4, limit=3), "absent.db")
+    >>> job.n, len(job.questions), [judge.name for judge in job.judges]
+    (4, 3, ['rules', 'rules'])
+    """
+    judges = open_names(settings)
+    data = dataset or open_dataset(settings.dataset)
+    chosen = choose_questions(settings, data, path)
+    if not chosen:
+        raise SemeceError(f"no question of {data.name} is selected")
+    return Job(
+        path,
+        RequestTemplate(settings.model, settings.response_prompt, settings.decoding, settings.seed),
+        settings.n,
+        tuple(chosen),
+        judges,
+        settings.grade_classes,
+        settings,
+        identity_of(settings, data),
+        {"ids": [question.id for _, question in chosen], **view_of(settings)},
+        {"prompt": settings.prompt, "dataset": settings.dataset, "options": settings.words()},
+        model,
+    )
+
+
+def open_names(settings: Settings) -> tuple[Judge, Judge]:
+    """Open the judges of a run, and refuse settings that cannot be meant; nothing is fetched for it.
+
+    Raises
+    ------
+    SemeceError
+        An option breaks its rule, no judge is named, a judge is unknown or judges samples alone, or there is a budget
+        in USD and a price is not known.
+    """
+    check_options(settings)
+    spelled = settings.judges()
+    judges = open_judges(*spelled, prompt=settings.judge_prompt)
+    if any(row_of(spelling).came_with_samples for spelling in spelled):
+        raise SemeceError("the judge 'given' reads labels that came with samples: 'semece score'; a run needs another")
+    for spelling in (settings.model, *models_of(judges)):
+        settings.price_list.of(spelling)
+    return judges
+
+
+def choose_questions(
+    settings: Settings, dataset: Dataset, path: str | Path | Store | None = None
+) -> list[tuple[int, Question]]:
+    """Select questions, with their positions.
+
+    Parameters
+    ----------
+    settings, dataset : Settings, Dataset
+        Which, and from which.
+    path : str, Path or Store, optional
+        The run file: one that was begun with the same ``sample`` keeps its questions, whichever version drew them.
+    """
+    if path is not None and settings.sample is not None and settings.ids is None:
+        begun = _begun(settings, path)
+        if begun and {question.id for question in dataset.questions}.issuperset(begun):
+            return dataset.select(ids=begun)
+    return dataset.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
+
+
+def _begun(settings: Settings, path: str | Path | Store) -> list[str]:
+    """Give the ids of a run file that was begun with the same selection; none if it was not."""
+    if not isinstance(path, Store):
+        if not Path(path).exists():
+            return []
+        with Store(path) as store:
+            return _begun(settings, store)
+    view, told = path.meta("view"), path.meta("options", [])
+    return list(view["ids"]) if view and _selecting(told) == _selecting(settings.words()) else []
+
+
+def _selecting(words: Sequence[str]) -> list[tuple[str, str]]:
+    """Keep the options that select questions."""
+    return [pair for pair in pairwise(words) if pair[0] in {"--limit", "--sample", "--seed", "--ids"}]
+
+
+def identity_of(settings: Settings, dataset: Dataset) -> dict[str, Any]:
+    """List what a run file may not change under its answers."""
+    return {
+        "model": settings.model,
+        "dataset": dataset.name,
+        "dataset content": dataset.hash,
+        "prompt": settings.response_prompt.hash,
+        "elicitation": settings.elicit,
+        "temperature": settings.temperature,
+        "top_p": settings.top_p,
+        "max tokens": settings.decoding.max_tokens,
+        "reasoning effort": settings.reasoning_effort,
+        "seed": settings.seed,
+    }
+
+
+def view_of(settings: Settings) -> dict[str, Any]:
+    """List what the tables of a run depend on beside its questions, and another invocation may change."""
+    partition_judge, grade_judge = settings.judges()
+    return {
+        "n": settings.n,
+        "partition_judge": partition_judge,
+        "grade_judge": grade_judge,
+        "judge_prompt": settings.judge_prompt,
+        "grade_classes": settings.grade_classes,
+        "not_attempted": settings.not_attempted,
+        "min_responses": settings.min_responses,
+    }
 
 
 def check_identity(store: Store, identity: dict[str, Any], *, instead: str = "write to another file with -o") -> None:
@@ -53,112 +244,3 @@ def check_identity(store: Store, identity: dict[str, Any], *, instead: str = "wr
 
 def _short(value: object) -> str:
     return shortened(str(value), 60, mark="...", kept=12)
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What ``execute`` leaves.
-
-    Parameters
-    ----------
-    path : str
-        The run file.
-    missing : int
-        Replies of the view that are still missing, judges' included.
-    last_failure : str or None
-        The sentence of the last call that delivered nothing.
-    """
-
-    path: str
-    missing: int
-    last_failure: str | None = None
-
-
-async def execute(
-    settings: Settings,
-    path: str | Path | Store,
-    *,
-    dataset: Dataset | None = None,
-    model: Model | None = None,
-    progress: Progress | None = None,
-    budget: Budget | None = None,
-) -> Outcome:
-    """Do what is missing of a run: respond, partition, grade.
-
-    Parameters
-    ----------
-    settings : Settings
-        What to do.
-    path : str, Path or Store
-        The run file, made if absent; or a store open for writing, which stays open.
-    dataset, model : Dataset, Model, optional
-        Instead of those that `settings` spell.
-    progress : callable, optional
-        Called with (stage, steps done): ``('respond', 8)``; first with a negative number for the steps of a stage.
-    budget : Budget, optional
-        Caps that several runs share, with what was spent on them before; None: the caps of `settings`, for this run.
-
-    Returns
-    -------
-    Outcome
-        With what is still missing: run again for it.
-
-    Raises
-    ------
-    SemeceError
-        Something a person must change; what was delivered is stored.
-    """
-    check_options(settings)
-    data = dataset or open_dataset(settings.dataset)
-    judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
-    chosen = settings.choose(data, path)
-    if not chosen:
-        raise SemeceError(f"no question of {data.name} is selected")
-    if any(row_of(spelling).came_with_samples for spelling in settings.judges()):
-        raise SemeceError("the judge 'given' reads labels that came with samples: 'semece score'; a run needs another")
-    asked = [settings.model, *models_of(judges)]
-    for spelling in asked:
-        settings.price_list.of(spelling)
-    questions = [question for _, question in chosen]
-    view = _view(settings, [question.id for question in questions])
-    async with aclosing(Connections(settings, questions)) as connections:
-        if not isinstance(path, Store) and not Path(path).exists():  # noqa: ASYNC240 - before anything runs
-            for spelling in asked if model is None else models_of(judges):
-                connections.open(spelling)  # one that cannot be used leaves no file
-        with _opened(path) as store:
-            check_identity(store, settings.identity(data))
-            work = Work(store, settings, questions, progress, connections=connections, budget=budget)
-            await work.collect()
-            await work.prepare(view, judges, model)
-            store.add_questions(chosen)
-            told = {"prompt": settings.prompt, "dataset": settings.dataset, "options": settings.words(), "view": view}
-            for name, value in told.items():
-                store.set_meta(name, value)
-            await work.respond(model)
-            await work.judge(*judges)
-            return Outcome(store.path, work.missing, store.last_failure() if work.missing else None)
-
-
-@contextmanager
-def _opened(path: str | Path | Store) -> Iterator[Store]:
-    """Open a run file for writing; a store that is open already stays so."""
-    if isinstance(path, Store):
-        yield path
-        path.flush()
-    else:
-        with Store(path, write=True) as store:
-            yield store
-
-
-def _view(settings: Settings, ids: list[str]) -> dict[str, Any]:
-    partition_judge, grade_judge = settings.judges()
-    return {
-        "ids": ids,
-        "n": settings.n,
-        "partition_judge": partition_judge,
-        "grade_judge": grade_judge,
-        "judge_prompt": settings.judge_prompt,
-        "grade_classes": settings.grade_classes,
-        "not_attempted": settings.not_attempted,
-        "min_responses": settings.min_responses,
-    }

@@ -9,16 +9,14 @@ from semece.errors import ParseError
 from semece.judges import Missing, Undelivered
 from semece.models import Request
 from semece.prompts.replies import retry_messages
-from semece.store.judge_replies import JudgeReplies, keys_of
-from semece.store.keys import Slot
-from semece.store.run_store import FINAL
+from semece.store import FINAL, JudgeReplies, Slot, keys_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from semece.judges import Procedure, Query
     from semece.sampling.live_calls import SlotFiller
-    from semece.store.run_store import Store
+    from semece.store import Store
 
 T = TypeVar("T")
 

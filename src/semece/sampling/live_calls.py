@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import uuid
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from semece.errors import BudgetError, ModelError, TransientError
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from semece.models import Call, Model
-    from semece.store.keys import Slot
-    from semece.store.run_store import Store, StoredReply
+    from semece.store import Slot, Store, StoredReply
 
 
 UNREACHED = 4
@@ -103,6 +103,25 @@ class Stop:
             await asyncio.wait_for(self._event.wait(), seconds)
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the calls of one invocation share.
+
+    Parameters
+    ----------
+    patience : Patience
+        How long to insist.
+    budget : Budget
+        Caps.
+    stop : Stop
+        What ends all of them.
+    """
+
+    patience: Patience = field(default_factory=Patience)
+    budget: Budget = field(default_factory=Budget)
+    stop: Stop = field(default_factory=Stop)
+
+
 class SlotFiller(Protocol):
     """Who fills a judge's slots: a :class:`Caller`, or one that only notes what would be asked."""
 
@@ -122,10 +141,10 @@ class Caller:
         Whom to ask.
     store : Store
         Where every reply rests before it is used.
-    pace, patience, budget, price : Pace, Patience, Budget, Price
-        How to ask.
-    stop : Stop or None
-        What ends it together with others.
+    pace, price : Pace, Price or None
+        How many calls at once, and what one costs.
+    terms : Terms, optional
+        What it shares with others.
     """
 
     def __init__(
@@ -134,18 +153,15 @@ class Caller:
         store: Store,
         *,
         pace: Pace,
-        patience: Patience | None = None,
-        budget: Budget | None = None,
         price: Price | None = None,
-        stop: Stop | None = None,
+        terms: Terms | None = None,
     ) -> None:
         self.model = model
         self.store = store
         self.pace = pace
-        self.patience = patience or Patience()
-        self.budget = budget or Budget()
         self.price = price
-        self.stop = stop or Stop()
+        terms = terms or Terms()
+        self.patience, self.budget, self.stop = terms.patience, terms.budget, terms.stop
         self._reached = False
         self._unreached = 0
         self._commit: asyncio.Future[None] | None = None

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.datasets import open_dataset
 from semece.errors import SemeceError
-from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, open_judges, run_procedure
+from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, run_procedure
 from semece.models import Message, check_model, service_of
 from semece.records import Partition
 from semece.sampling.budget import estimated_tokens, prompt_tokens
-from semece.sampling.job import check_identity
+from semece.sampling.job import check_identity, resolve
 from semece.sampling.options import check_options
 from semece.sampling.stages import read_reply, read_responses, usable_answers
-from semece.store.judge_replies import read_stored
-from semece.store.keys import RequestTemplate, missing_slots
-from semece.store.run_store import FINAL, Store
+from semece.store import FINAL, Store, missing_slots, read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from semece.datasets import Dataset
     from semece.judges import Judge, Query
     from semece.records import Question
+    from semece.sampling.job import Job
     from semece.sampling.settings import Settings
-    from semece.store.run_store import StoredReply
+    from semece.store import StoredReply
 
 ANSWER_TOKENS = 60
 """Tokens of a response, until some are stored."""
@@ -90,21 +86,15 @@ class PricePlan:
     wanted: int
 
 
-def plan(
-    settings: Settings, path: str | Path, *, expected_tokens: int | None = None, dataset: Dataset | None = None
-) -> PricePlan:
+def plan(job: Job, *, expected_tokens: int | None = None) -> PricePlan:
     """Plan what is missing of a run; nothing is asked and nothing written.
 
     Parameters
     ----------
-    settings : Settings
-        The run.
-    path : str or Path
-        Its file; what is stored there is not asked again.
+    job : Job
+        The run; what its file holds is not asked again.
     expected_tokens : int, optional
         Tokens per response, instead of what stored replies took.
-    dataset : Dataset, optional
-        Instead of the one that `settings` spell.
 
     Returns
     -------
@@ -114,25 +104,24 @@ def plan(
     Raises
     ------
     SemeceError
-        The settings cannot be meant, or the file holds a run that was asked in another way.
+        The file holds a run that was asked in another way.
     """
-    check_options(settings)
-    settings.price_list.of(settings.model)
-    check_judges(settings)
-    data = dataset or open_dataset(settings.dataset)
-    chosen = [q for _, q in settings.choose(data, path)]
-    exists = Path(path).exists()
-    with Store(path) if exists else Store(":memory:", write=True) as store:
+    with _stored(job) as store:
         if store.meta("identity") is not None:
-            check_identity(store, settings.identity(data))
-        taken = _taken(store, "respond", None, chosen)
-        stored = _stored_tokens(store, chosen) if taken is None else max(1, round(taken.answered))
-        tokens = expected_tokens or stored or min(ANSWER_TOKENS, settings.decoding.max_tokens)
-        missing = _missing(store, settings, chosen)
-        responding = _respond(settings, chosen, missing, tokens, 1.0 if taken is None else taken.scale)
-        stages = (responding, *_judging(store, settings, chosen))
+            check_identity(store, job.identity)
+        taken = _taken(store, "respond", None, job.questions)
+        stored = _stored_tokens(store, job.questions) if taken is None else max(1, round(taken.answered))
+        tokens = expected_tokens or stored or min(ANSWER_TOKENS, job.template.decoding.max_tokens)
+        missing = _missing(store, job)
+        responding = _respond(job, missing, tokens, 1.0 if taken is None else taken.scale)
+        stages = (responding, *_judging(store, job))
     measured = stored is not None and expected_tokens is None
-    return PricePlan(stages, tokens, measured, sum(missing), settings.n * len(chosen))
+    return PricePlan(stages, tokens, measured, sum(missing), job.n * len(job.chosen))
+
+
+def _stored(job: Job) -> Store:
+    """Open what a job has stored; nothing if it has not begun."""
+    return Store(str(job.path)) if job.begun else Store(":memory:", write=True)
 
 
 class Taken(NamedTuple):
@@ -187,9 +176,8 @@ def check_judges(settings: Settings) -> None:
     try:
         settings.judges()
     except SemeceError as error:
-        chosen = [q for _, q in settings.choose(open_dataset(settings.dataset))]
         with Store(":memory:", write=True) as store:
-            stages = _judging(store, replace(settings, judge=settings.model), chosen)
+            stages = _judging(store, resolve(replace(settings, judge=settings.model, max_cost=None), store))
         raise SemeceError(f"{error}{_about([s.batch_cost if settings.batch else s.cost for s in stages])}") from None
 
 
@@ -222,37 +210,36 @@ class ToJudge(NamedTuple):
     classes: Sequence[str]
 
 
-def _judging(store: Store, settings: Settings, questions: list[Question]) -> list[Stage]:
+def _judging(store: Store, job: Job) -> list[Stage]:
     """Plan the stages of judges that cost something."""
-    judges = open_judges(*settings.judges(), prompt=settings.judge_prompt)
-    if not any(judge.model for judge in judges):
+    if not any(judge.model for judge in job.judges):
         return []
-    count = CLASSES if settings.grade_classes == "all" else 1
-    strings = [f"a string of usual length, {i}" for i in range(max(2, round(settings.n * DISTINCT_SHARE)))]
+    count = CLASSES if job.grade_classes == "all" else 1
+    strings = [f"a string of usual length, {i}" for i in range(max(2, round(job.n * DISTINCT_SHARE)))]
     expected = partial(ToJudge, strings=strings, classes=strings[:1] * count)
     if store.meta("identity") is None:
-        todo = [expected(question) for question in questions]
+        todo = [expected(question) for question in job.questions]
     else:
-        todo = [_to_judge(store, settings, judges, expected(question)) for question in questions]
+        todo = [_to_judge(store, job, expected(question)) for question in job.questions]
     return [
-        _judge(name, judge, settings, todo, _taken(store, name, judge.id, questions))
-        for name, judge in zip(STAGES, judges, strict=True)
+        _judge(name, judge, job, todo, _taken(store, name, judge.id, job.questions))
+        for name, judge in zip(STAGES, job.judges, strict=True)
         if judge.model is not None
     ]
 
 
-def _to_judge(store: Store, settings: Settings, judges: tuple[Judge, Judge], expected: ToJudge) -> ToJudge:
+def _to_judge(store: Store, job: Job, expected: ToJudge) -> ToJudge:
     """Look up what judges have done of a question; only if all its responses are there is it known what they see."""
     question, nothing = expected.question, ToJudge(expected.question, (), ())
-    read = partial(read_reply, settings.response_prompt)
-    responses, missing = read_responses(store.replies("respond", question.id), settings.n, read)
-    again = settings.retry_failed
+    read = partial(read_reply, job.template.prompt)
+    responses, missing = read_responses(store.replies("respond", question.id), job.n, read)
+    again = job.calls.retry_failed
     if missing or (again and not all(response.usable for response in responses)):
         return expected
     answers = usable_answers(responses)
     if not answers:
         return nothing
-    judged = read_stored(judge_question(question, answers, judges, which=settings.grade_classes), store)
+    judged = read_stored(judge_question(question, answers, job.judges, which=job.grade_classes), store)
     if judged.classes is None:
         asked = again or judged.lacking
         return expected._replace(strings=distinct(answers).strings) if asked else nothing
@@ -269,15 +256,14 @@ def _stored_tokens(store: Store, questions: list[Question]) -> int | None:
     return round(median(map(estimated_tokens, texts))) if texts else None
 
 
-def _missing(store: Store, settings: Settings, questions: list[Question]) -> list[int]:
+def _missing(store: Store, job: Job) -> list[int]:
     """Count the responses that each question lacks."""
     if store.meta("identity") is None:
-        return [settings.n] * len(questions)
-    template = RequestTemplate(settings.model, settings.response_prompt, settings.decoding, settings.seed)
-    missing = [sum(map(len, missing_slots(store, template, question, settings.n))) for question in questions]
-    if not settings.retry_failed:
+        return [job.n] * len(job.chosen)
+    missing = [sum(map(len, missing_slots(store, job.template, question, job.n))) for question in job.questions]
+    if not job.calls.retry_failed:
         return missing
-    return [count + _failed(store, q, settings.n) for q, count in zip(questions, missing, strict=True)]
+    return [count + _failed(store, q, job.n) for q, count in zip(job.questions, missing, strict=True)]
 
 
 def _failed(store: Store, question: Question, n: int) -> int:
@@ -285,15 +271,15 @@ def _failed(store: Store, question: Question, n: int) -> int:
     return sum(row.index < n and row.status in FINAL for row in store.replies("respond", question.id))
 
 
-def _respond(settings: Settings, questions: list[Question], missing: list[int], tokens: int, scale: float) -> Stage:
+def _respond(job: Job, missing: list[int], tokens: int, scale: float) -> Stage:
     """Plan the responses that questions lack."""
-    size, prompt = service_of(settings.model).choices, settings.response_prompt
+    size, prompt = service_of(job.model).choices, job.template.prompt
     requests = [-(-count // size) for count in missing]
-    asked = sum(calls * prompt_tokens(prompt.messages(q)) for q, calls in zip(questions, requests, strict=True))
-    return _stage(settings, "respond", settings.model, (sum(requests), round(scale * asked), sum(missing) * tokens))
+    asked = sum(calls * prompt_tokens(prompt.messages(q)) for q, calls in zip(job.questions, requests, strict=True))
+    return _stage(job, "respond", job.model, (sum(requests), round(scale * asked), sum(missing) * tokens))
 
 
-def _judge(name: str, judge: Judge, settings: Settings, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:
+def _judge(name: str, judge: Judge, job: Job, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:
     """Count the judge's real prompts; stand-ins are the answers that nobody has drawn yet."""
     calls = asked = answered = 0
 
@@ -314,13 +300,13 @@ def _judge(name: str, judge: Judge, settings: Settings, todo: Iterable[ToJudge],
             run_procedure(grade_classes(question, alone, judge, alone.labels), count)
     if taken is not None:
         asked, answered = round(taken.scale * asked), round(taken.answered * calls)
-    return _stage(settings, name, str(judge.model), (calls, asked, answered))
+    return _stage(job, name, str(judge.model), (calls, asked, answered))
 
 
-def _stage(settings: Settings, name: str, model: str, counts: tuple[int, int, int]) -> Stage:
+def _stage(job: Job, name: str, model: str, counts: tuple[int, int, int]) -> Stage:
     """Price a stage, live and in batches."""
     calls, asked, answered = counts
-    prices = [settings.price_list.known(model, batch=batch) for batch in (False, True)]
+    prices = [job.calls.price_list.known(model, batch=batch) for batch in (False, True)]
     live, batch = (None if p is None else p.input * asked + p.output * answered for p in prices)
     return Stage(name, model, calls, asked, answered, live, batch)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +15,10 @@ from semece.prompts import ResponsePrompt, response_prompt
 from semece.sampling.budget import PriceList
 from semece.sampling.options import Rule, at_least, lines_in, one_of, option, options_of, text_in
 from semece.sampling.patience import BatchPatience, Patience
-from semece.store.run_store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from semece.datasets import Dataset
-    from semece.records import Question
     from semece.sampling.budget import Price
 
 WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Calls", "Caps"
@@ -296,46 +292,6 @@ class Settings(CallSettings):
         words += ["--ids", "THE_SAME_IDS_FILE"] if self.ids is not None else []
         return words
 
-    def choose(self, dataset: Dataset, path: str | Path | Store | None = None) -> list[tuple[int, Question]]:
-        """Select the questions, with their positions.
-
-        Parameters
-        ----------
-        dataset : Dataset
-            From which.
-        path : str, Path or Store, optional
-            The run file: one that was begun with the same ``sample`` keeps its questions, whichever version drew them.
-        """
-        begun = self._begun(path) if path is not None and self.sample is not None and self.ids is None else []
-        if begun and {q.id for q in dataset.questions}.issuperset(begun):
-            return dataset.select(ids=begun)
-        return dataset.select(limit=self.limit, sample=self.sample, ids=self.ids, seed=self.seed)
-
-    def _begun(self, path: str | Path | Store) -> list[str]:
-        """Give the ids of a run file that was begun with the same selection; none if it was not."""
-        if not isinstance(path, Store):
-            if not Path(path).exists():
-                return []
-            with Store(path) as store:
-                return self._begun(store)
-        view, told = path.meta("view"), path.meta("options", [])
-        return list(view["ids"]) if view and _selecting(told) == _selecting(self.words()) else []
-
-    def identity(self, dataset: Dataset) -> dict[str, Any]:
-        """List what a run file may not change under its answers."""
-        return {
-            "model": self.model,
-            "dataset": dataset.name,
-            "dataset content": dataset.hash,
-            "prompt": self.response_prompt.hash,
-            "elicitation": self.elicit,
-            "temperature": self.temperature,
-            "top_p": self.top_p,
-            "max tokens": self.decoding.max_tokens,
-            "reasoning effort": self.reasoning_effort,
-            "seed": self.seed,
-        }
-
 
 def default_judge(model: str) -> str:
     """Name the judge of a model that runs here; for others it must be named.
@@ -349,11 +305,6 @@ def default_judge(model: str) -> str:
     if service_of(model).runs_here:
         return "rules"
     raise SemeceError(f"name a judge: --judge rules (free) or --judge {model}")
-
-
-def _selecting(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Keep the options that select questions."""
-    return [pair for pair in pairwise(words) if pair[0] in {"--limit", "--sample", "--seed", "--ids"}]
 
 
 def default_path(settings: Settings) -> Path:

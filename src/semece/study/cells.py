@@ -8,34 +8,39 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import BudgetError, ParseError, SemeceError, StoreError
 from semece.judges import models_of, open_judges, row_of
 from semece.runs.exports import write
-from semece.sampling.batch.ledger import OPEN, Ledger
-from semece.sampling.budget import Budget, spent_at_most
-from semece.sampling.job import check_identity, execute
-from semece.sampling.options import check_options
-from semece.sampling.price_plan import plan
-from semece.store.run_store import Store
+from semece.sampling import (
+    OPEN,
+    Budget,
+    Ledger,
+    check_identity,
+    check_options,
+    make_run,
+    plan,
+    resolve,
+    spent_at_most,
+    view_of,
+)
+from semece.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
-    from semece.sampling.job import Outcome
-    from semece.sampling.price_plan import PricePlan
-    from semece.sampling.settings import Settings
-    from semece.sampling.stages import Progress
+    from semece.sampling import Job, Outcome, PricePlan, Progress, Settings
     from semece.study.study_file import Cell, Study
 
-    Datasets = Mapping[str, Dataset | str]
+    Jobs = Mapping[Path, Job | str]
 
 
-def prepare(study: Study) -> Datasets:
-    """Open the datasets, and refuse what cannot be meant, before anything is asked.
+def prepare(study: Study) -> Jobs:
+    """Make the jobs, and refuse what cannot be meant, before anything is asked.
 
     Parameters
     ----------
@@ -44,8 +49,9 @@ def prepare(study: Study) -> Datasets:
 
     Returns
     -------
-    dict of str to Dataset or str
-        By spelling; the sentence that says why where a benchmark cannot be fetched now: only its runs fail.
+    dict of Path to Job or str
+        By run file; the sentence that says why where a benchmark cannot be fetched now, or the file cannot be read:
+        only that run fails.
 
     Raises
     ------
@@ -57,14 +63,13 @@ def prepare(study: Study) -> Datasets:
         with _about(study, cell):
             _check_settings(cell.settings)
     datasets: dict[str, Dataset | str] = {}
+    jobs: dict[Path, Job | str] = {}
     for cell in study.cells:
         with _about(study, cell):
             if cell.settings.dataset not in datasets:
                 datasets[cell.settings.dataset] = _opened(cell.settings.dataset)
-            data = datasets[cell.settings.dataset]
-            if isinstance(data, Dataset):
-                _check_questions(study, cell, data)
-    return datasets
+            jobs[cell.path] = _resolved(study, cell, datasets[cell.settings.dataset])
+    return jobs
 
 
 @contextmanager
@@ -102,23 +107,27 @@ def _check_settings(settings: Settings) -> None:
         settings.price_list.check(model)
 
 
-def _check_questions(study: Study, cell: Cell, data: Dataset) -> None:
-    """Refuse a run without questions, and one whose file was made in another way.
+def _resolved(study: Study, cell: Cell, data: Dataset | str) -> Job | str:
+    """Make the job of a run; a sentence if it cannot be done, which leaves the others to go on.
 
-    A file that cannot be read at all is left to the run itself: the others can go on.
+    Raises
+    ------
+    SemeceError
+        No question is selected, or its file was made in another way.
     """
-    if not cell.settings.choose(data):
-        raise SemeceError(f"no question of {data.name} is selected")
-    if not cell.path.exists():
-        return
+    if isinstance(data, str):
+        return data
     try:
-        store = Store(cell.path)
-    except StoreError:
-        return
-    with store:
-        if store.meta("identity") is not None:
-            instead = f"give the model another name, or the study another output, in {study.source}"
-            check_identity(store, cell.settings.identity(data), instead=instead)
+        job = resolve(cell.settings, cell.path, dataset=data)
+        store = Store(cell.path) if job.begun else None
+    except StoreError as error:
+        return str(error)
+    if store is not None:
+        with store:
+            if store.meta("identity") is not None:
+                instead = f"give the model another name, or the study another output, in {study.source}"
+                check_identity(store, job.identity, instead=instead)
+    return job
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +168,13 @@ class CellPlan:
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
 
-def plan_cells(study: Study, datasets: Datasets, *, expected_tokens: int | None = None) -> list[CellPlan]:
+def plan_cells(study: Study, jobs: Jobs, *, expected_tokens: int | None = None) -> list[CellPlan]:
     """Plan what is missing of every run; nothing is asked and nothing written.
 
     Parameters
     ----------
-    study, datasets : Study, dict
-        The study, and what :func:`prepare` opened.
+    study, jobs : Study, dict
+        The study, and what :func:`prepare` made.
     expected_tokens : int, optional
         Tokens per response, instead of the median of what is stored.
 
@@ -185,14 +194,14 @@ def plan_cells(study: Study, datasets: Datasets, *, expected_tokens: int | None 
     >>> each.plan.missing, each.plan.wanted
     (12, 12)
     """
-    return [_planned(cell, datasets[cell.settings.dataset], expected_tokens) for cell in study.cells]
+    return [_planned(cell, jobs[cell.path], expected_tokens) for cell in study.cells]
 
 
-def _planned(cell: Cell, data: Dataset | str, expected_tokens: int | None) -> CellPlan:
-    if isinstance(data, str):
-        return CellPlan(cell, None, data, _spent(cell).cost)
+def _planned(cell: Cell, job: Job | str, expected_tokens: int | None) -> CellPlan:
+    if isinstance(job, str):
+        return CellPlan(cell, None, job, _spent(cell).cost)
     try:
-        made = plan(cell.settings, cell.path, expected_tokens=expected_tokens, dataset=data)
+        made = plan(job, expected_tokens=expected_tokens)
     except SemeceError as error:
         return CellPlan(cell, None, str(error), 0.0)
     return CellPlan(cell, made, None, _spent(cell).cost)
@@ -249,7 +258,7 @@ def writing(study: Study) -> Iterator[None]:
 
 async def carry_out(
     study: Study,
-    datasets: Datasets,
+    jobs: Jobs,
     *,
     begun: Callable[[Cell], AbstractContextManager[Progress]],
     ended: Callable[[Ended], None],
@@ -261,8 +270,8 @@ async def carry_out(
 
     Parameters
     ----------
-    study, datasets : Study, dict
-        The study, and what :func:`prepare` opened.
+    study, jobs : Study, dict
+        The study, and what :func:`prepare` made.
     begun : callable
         Called with each cell; what it gives is entered while the cell is done, and gives its progress.
     ended : callable
@@ -283,7 +292,7 @@ async def carry_out(
         for held in under_way[:place] + under_way[place + 1 :]:  # a run holds what is under way in its own batches
             budget.hold(held)
         with begun(cell) as progress:
-            one = await _done(cell, datasets[cell.settings.dataset], progress, budget)
+            one = await _done(cell, jobs[cell.path], progress, budget)
         cost, tokens, under_way[place] = budget.cost or 0.0, budget.tokens, _spent(cell).held
         ended(one)
         found.append(one)
@@ -294,32 +303,23 @@ def _budget(caps: Settings, cost: float, tokens: int) -> Budget:
     return Budget(max_cost=caps.max_cost, max_total_tokens=caps.max_total_tokens, spent_cost=cost, spent_tokens=tokens)
 
 
-async def _done(cell: Cell, data: Dataset | str, progress: Progress, budget: Budget) -> Ended:
-    if isinstance(data, str):
-        return Ended(cell, data, readable=_is_current(cell, None))
+async def _done(cell: Cell, job: Job | str, progress: Progress, budget: Budget) -> Ended:
+    if isinstance(job, str):
+        return Ended(cell, job, readable=_is_current(cell, view_of(cell.settings)))
     try:
-        outcome = await execute(cell.settings, cell.path, dataset=data, progress=progress, budget=budget)
+        outcome = await make_run(job, progress=progress, budget=budget)
     except SemeceError as error:
-        return Ended(cell, str(error), isinstance(error, BudgetError), _is_current(cell, data))
+        return Ended(cell, str(error), isinstance(error, BudgetError), _is_current(cell, job.view))
     return Ended(cell, _left(outcome))
 
 
-def _is_current(cell: Cell, data: Dataset | None) -> bool:
+def _is_current(cell: Cell, wanted: Mapping[str, Any]) -> bool:
     """Whether a run that was refused is about what the study asks for: a refusal leaves its file as it was."""
-    if not cell.path.exists():
-        return False
-    settings, view = cell.settings, None
-    with suppress(StoreError), Store(cell.path) as store:
-        view = store.meta("view")
-    if view is None:
-        return False
-    same = all(view[name] == getattr(settings, name) for name in VIEWED)
-    judges = (view["partition_judge"], view["grade_judge"]) == settings.judges()
-    return same and judges and (data is None or view["ids"] == [q.id for _, q in settings.choose(data, cell.path)])
-
-
-VIEWED = ("n", "judge_prompt", "grade_classes", "not_attempted", "min_responses")
-"""Settings that a run file's tables depend on and another invocation may change."""
+    view = None
+    if cell.path.exists():
+        with suppress(StoreError), Store(cell.path) as store:
+            view = store.meta("view")
+    return view is not None and all(view[name] == value for name, value in wanted.items())
 
 
 def _left(outcome: Outcome) -> str | None:

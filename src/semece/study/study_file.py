@@ -10,14 +10,12 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from semece.errors import ParseError, shortened
-from semece.sampling.budget import read_prices
-from semece.sampling.options import Option, options_of
-from semece.sampling.settings import Settings, dataset_name, file_name, safe_name
+from semece.sampling import Option, Settings, dataset_name, file_name, options_of, read_prices, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from semece.sampling.settings import CallSettings
+    from semece.sampling import CallSettings
     from semece.stats.calibration.bins import Closed
 
 NAME, OUTPUT, CLOSED = (Option(name=name, help="", kind=str) for name in ("name", "output", "closed"))

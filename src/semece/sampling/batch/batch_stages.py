@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from semece.sampling.batch.ledger import Line
-from semece.store.keys import missing_slots
+from semece.store import missing_slots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from semece.models import Request
     from semece.records import Question
     from semece.sampling.batch.courier import Courier
-    from semece.store.keys import RequestTemplate, Slot
-    from semece.store.run_store import Store, StoredReply
+    from semece.store import RequestTemplate, Slot, Store, StoredReply
 
 
 async def respond_by_batch(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from semece.sampling.batch.harvest import Harvest
     from semece.sampling.batch.ledger import BatchEntry, Line
     from semece.sampling.budget import Price
-    from semece.store.run_store import Store
+    from semece.store import Store
 
     Wanted = Callable[[Container[bytes]], Awaitable[Iterable[Line]]]
 
@@ -68,6 +68,31 @@ class _Pile:
         self.held = (self.held[0] + held[0], self.held[1] + held[1])
 
 
+@dataclass(frozen=True, slots=True)
+class BatchTerms:
+    """How long to wait for batches, and at what price.
+
+    Parameters
+    ----------
+    patience : BatchPatience
+        How long to wait.
+    budget : Budget
+        Caps; what stands in the ledger is set aside in it already.
+    price : Price or None
+        Per token in batches; None if it is not known.
+    ceiling : Price or None
+        What is set aside per token where `price` is not known: the live price.
+    anew : bool
+        Whether lines of an earlier invocation whose results are gone are asked again though they were paid for.
+    """
+
+    patience: BatchPatience = field(default_factory=BatchPatience)
+    budget: Budget = field(default_factory=Budget)
+    price: Price | None = None
+    ceiling: Price | None = None
+    anew: bool = False
+
+
 class Courier:
     """Delivers lines through a model's batch interface.
 
@@ -80,41 +105,27 @@ class Courier:
         The interface.
     store : Store
         The run file.
-    patience : BatchPatience or None
-        How long to wait.
-    budget : Budget or None
-        Caps; what stands in the ledger is set aside in it already.
-    price : Price or None
-        Per token in batches; None if it is not known.
-    ceiling : Price or None
-        What is set aside per token where `price` is not known: the live price.
+    terms : BatchTerms
+        How long to wait, and at what price.
     progress : callable or None
         Called with the number of replies that were delivered.
-    anew : bool
-        Whether lines of an earlier invocation whose results are gone are asked again though they were paid for.
     """
 
     def __init__(
         self,
         model: BatchModel,
         store: Store,
+        terms: BatchTerms,
         *,
-        patience: BatchPatience | None = None,
-        budget: Budget | None = None,
-        price: Price | None = None,
-        ceiling: Price | None = None,
         progress: Callable[[int], None] | None = None,
-        anew: bool = False,
     ) -> None:
         self.model = model
         self._store = store
         self._ledger = Ledger(store)
         self._search = Search(model, self._ledger)
-        self._patience = patience or BatchPatience()
-        self._budget = budget or Budget()
-        self._price, self._ceiling = price, price or ceiling
+        self._patience, self._budget, self._anew = terms.patience, terms.budget, terms.anew
+        self._price, self._ceiling = terms.price, terms.price or terms.ceiling
         self._progress = progress
-        self._anew = anew
         self._open: list[BatchEntry] = []
         self._earlier: set[str] = set()
         self._since: dict[str, float] = {}

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from semece.models import BatchModel, BatchState, Call, Usage
     from semece.sampling.batch.ledger import BatchEntry, Ledger
     from semece.sampling.budget import Price
-    from semece.store.keys import Slot
-    from semece.store.run_store import Store
+    from semece.store import Slot, Store
 
 LINES_PER_COMMIT = 200
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import canonical
 from semece.models import Decoding, Message, Request
-from semece.store.keys import Keys, Slot
+from semece.store import Keys, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from semece.store.run_store import Store
+    from semece.store import Store
 
 OPEN = ("submitting", "submitted")
 """Statuses of entries whose lines may still come back; the others are ``stored``, ``absent`` and ``lost``."""
