@@ -8,8 +8,8 @@ from semece.prompts import ResponsePrompt
 from semece.records import Estimate, Partition, Question, Response
 from semece.runs.question_views import QuestionView, with_estimates
 from semece.runs.run import Run
-from semece.sampling.job import execute
 from semece.sampling.settings import Settings
+from tests.making_runs import execute
 
 QUESTION = Question("q", "Which?", ("a",))
 VIEW = {"n": 4, "min_responses": None, "not_attempted": "incorrect"}

@@ -690,7 +690,7 @@ def test_a_signal_is_heard_between_runs_that_have_nothing_to_wait_for(two, monke
 
     monkeypatch.setattr(studies.cells, "make_run", at_once)
     made = read_study("s.toml")
-    work = studies.carry_out(made, studies.prepare(made), begun=lambda _: nullcontext(), ended=lambda _: None)
+    work = studies.make_runs(made, studies.prepare(made), begun=lambda _: nullcontext(), ended=lambda _: None)
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(work)
     assert len(done) == 1
@@ -861,4 +861,4 @@ def test_names_of_a_cell_are_for_people():
     with pytest.raises(ParseError):
         read_study("absent.toml")
     assert isinstance(open_dataset("starter"), Dataset)
-    assert asyncio.iscoroutinefunction(studies.carry_out)
+    assert asyncio.iscoroutinefunction(studies.make_runs)

@@ -16,7 +16,7 @@ from semece.cli.judging import (
     Quiet,
     aligned,
     as_dicts,
-    carry_out,
+    ask_to_end,
     end,
 )
 from semece.cli.reading_commands import open_runs
@@ -68,7 +68,7 @@ def compare(
     if len(runs) > 1:
         raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
     check_two(judges)
-    carry_out(partial(ask_judges, runs[0], judges, calls=told.calls()), quiet=quiet)
+    ask_to_end(partial(ask_judges, runs[0], judges, calls=told.calls()), quiet=quiet)
     print_judges(runs[0], judges, listed=listed, as_json=as_json)
 
 

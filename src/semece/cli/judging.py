@@ -72,7 +72,7 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     groups_of(labelled, by)  # a field that is not there is said before anything is asked
     path = output or Path("runs") / f"{file.stem}--judge-eval.db"
     found = [
-        carry_out(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, calls=calls), quiet=quiet)
+        ask_to_end(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, calls=calls), quiet=quiet)
         for judge in dict.fromkeys(judges)
     ]
     print_evaluations(labelled, found, by=by, listed=listed, as_json=as_json)
@@ -98,14 +98,14 @@ def read_file(file: Path, *, skip_bad: bool) -> Labelled:
     return labelled
 
 
-def carry_out(work: Callable[..., Awaitable[T]], *, quiet: bool) -> T:
+def ask_to_end(asking: Callable[..., Awaitable[T]], *, quiet: bool) -> T:
     """Do what takes a ``progress`` to the end; on a signal or at a cap say how to go on, and exit."""
     from semece.cli.run_command import progress_bars, until_signal, with_higher_cap
     from semece.errors import BudgetError
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            result, code = asyncio.run(until_signal(work(progress=progress)))
+            result, code = asyncio.run(until_signal(asking(progress=progress)))
     except BudgetError as error:
         command = shlex.join(["semece", *with_higher_cap(sys.argv[1:])])
         typer.echo(f"semece: {error}; run it again with a higher cap to continue: {command}", err=True)

@@ -43,7 +43,7 @@ def run_command(told: Told) -> None:
     if handling.dry_run:
         typer.echo(plan_text(plan(job, expected_tokens=handling.expected_tokens)))
         return
-    outcome, code = carry_out(job, path, quiet=handling.quiet)
+    outcome, code = run_to_end(job, path, quiet=handling.quiet)
     report(path, outcome, code, job)
 
 
@@ -172,7 +172,7 @@ def settings_from(told: Told, prices: Mapping[str, Price]) -> Settings:
     return told.record(Settings, prices=prices)
 
 
-def carry_out(job: Job, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
+def run_to_end(job: Job, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
     """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
     from semece.runs.run import Run
     from semece.sampling import Outcome, make_run
@@ -186,20 +186,20 @@ def carry_out(job: Job, path: Path, *, quiet: bool) -> tuple[Outcome | None, int
             return Outcome(str(path), run.missing), 3
 
 
-async def until_signal(work: Awaitable[T]) -> tuple[T | None, int]:
-    """Do the work; on SIGINT or SIGTERM let go of the calls in flight, after what is in hand is stored."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+async def until_signal(task: Awaitable[T]) -> tuple[T | None, int]:
+    """Wait for a task; on SIGINT or SIGTERM let go of the calls in flight, after what is in hand is stored."""
+    loop, current = asyncio.get_running_loop(), asyncio.current_task()
     codes: list[int] = []
 
     def stop(code: int) -> None:
-        if task is not None and not codes:
+        if current is not None and not codes:
             codes.append(code)
-            task.cancel()
+            current.cancel()
 
     for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
         loop.add_signal_handler(number, stop, code)
     try:
-        return await work, 0
+        return await task, 0
     except asyncio.CancelledError:
         if not codes:
             raise

@@ -54,7 +54,7 @@ def study(
 def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: ANN401 - what prepare gives
     """Do the runs; on a signal say how to go on, and exit."""
     from semece.cli.run_command import progress_bars, until_signal
-    from semece.study import carry_out, writing
+    from semece.study import make_runs, writing
 
     paths = [cell.path for cell in made.cells]
 
@@ -67,7 +67,7 @@ def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: AN
             typer.echo(f"{one.cell.name}: {one.trouble}", err=True)
 
     with writing(made):
-        found, code = asyncio.run(until_signal(carry_out(made, jobs, begun=begun, ended=ended)))
+        found, code = asyncio.run(until_signal(make_runs(made, jobs, begun=begun, ended=ended)))
     if found is None:
         typer.echo(f"stopped; what was delivered is stored in {made.output}; {again(capped=False)}", err=True)
         raise typer.Exit(code)

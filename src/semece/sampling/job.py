@@ -123,7 +123,7 @@ def resolve(
         tuple(chosen),
         judges,
         settings.grade_classes,
-        settings,
+        settings.calls,
         identity_of(settings, data),
         {"ids": [question.id for _, question in chosen], **view_of(settings)},
         {"prompt": settings.prompt, "dataset": settings.dataset, "options": settings.words()},

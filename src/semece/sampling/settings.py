@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from math import inf
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from semece.errors import SemeceError
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
 
 WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Calls", "Caps"
 """Headings of the help."""
-
-
-def _attempts(times: int) -> Patience:
-    return Patience(attempts=times)
-
-
-def _attempts_of(patience: Patience) -> int:
-    return patience.attempts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +59,8 @@ class CallSettings:
         study="models",
         name="attempts",
         kind=int,
-        read=_attempts,
-        write=_attempts_of,
+        read=Patience,
+        write=attrgetter("attempts"),
     )
     batch: bool = option(False, help="In batches: about half the price, up to a day.", panel=CALLS, study="models")
     retry_failed: bool = option(False, help="Ask again where a reply held no usable answer.", panel=CALLS)
@@ -236,10 +229,10 @@ class Settings(CallSettings):
         repeated=True,
     )
 
-    def with_calls(self, calls: CallSettings) -> Settings:
-        """Ask as other settings say."""
-        asked: dict[str, Any] = {each.name: getattr(calls, each.name) for each in fields(CallSettings)}
-        return replace(self, **asked)
+    @property
+    def calls(self) -> CallSettings:
+        """What of it says how models are asked."""
+        return CallSettings(**{each.name: getattr(self, each.name) for each in fields(CallSettings)})
 
     @property
     def embedded(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from semece.study.cells import CellPlan, Ended, carry_out, plan_cells, prepare, writing
+from semece.study.cells import CellPlan, Ended, make_runs, plan_cells, prepare, writing
 from semece.study.study_file import Cell, Study, read_study
 
-__all__ = ["Cell", "CellPlan", "Ended", "Study", "carry_out", "plan_cells", "prepare", "read_study", "writing"]
+__all__ = ["Cell", "CellPlan", "Ended", "Study", "make_runs", "plan_cells", "prepare", "read_study", "writing"]

@@ -256,7 +256,7 @@ def writing(study: Study) -> Iterator[None]:
         lock.release()
 
 
-async def carry_out(
+async def make_runs(
     study: Study,
     jobs: Jobs,
     *,
