@@ -6,12 +6,18 @@ Formulas behind the door receive :class:`CheckedRows` and check nothing.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Places = NDArray[np.intp]
+"""Integers that are indices of another array."""
+Bools = NDArray[np.bool_]
+Seed = int | np.random.Generator
+"""What random numbers are drawn with: equal seeds give equal numbers; a generator is used as it is."""
 
 DECIMALS = {np.dtype(np.float16): 3, np.dtype(np.float32): 7}
 """Decimals that a shorter float can hold in [0, 1]: single precision 0.7 is read as 0.7, not as 0.69999999."""
@@ -34,10 +40,10 @@ class CheckedRows(NamedTuple):
         Questions, numbered from 0; None where every row is a question.
     """
 
-    confidence: NDArray[np.float64]
-    correct: NDArray[np.float64]
-    weights: NDArray[np.float64]
-    ids: NDArray[np.intp] | None
+    confidence: Floats
+    correct: Floats
+    weights: Floats
+    ids: Places | None
 
 
 def check_rows(
@@ -91,7 +97,7 @@ def check_rows(
     return CheckedRows(c[kept], a[kept], w[kept], None if questions is None else _numbered(questions[kept]))
 
 
-def check_correct(correct: ArrayLike, *, binary: bool = False) -> NDArray[np.float64]:
+def check_correct(correct: ArrayLike, *, binary: bool = False) -> Floats:
     """Check correctness: numbers in [0, 1], or only 0 and 1 where ``binary``."""
     values = check_unit("correct", correct)
     if binary:
@@ -99,7 +105,7 @@ def check_correct(correct: ArrayLike, *, binary: bool = False) -> NDArray[np.flo
     return values
 
 
-def check_unit(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def check_unit(name: str, values: ArrayLike) -> Floats:
     """Check a non-empty one-dimensional array of numbers in [0, 1]."""
     array = check_finite(name, values)
     outside = (array < 0) | (array > 1)
@@ -110,7 +116,7 @@ def check_unit(name: str, values: ArrayLike) -> NDArray[np.float64]:
     return array
 
 
-def check_finite(name: str, values: ArrayLike) -> NDArray[np.float64]:
+def check_finite(name: str, values: ArrayLike) -> Floats:
     """Check a non-empty one-dimensional array of finite numbers."""
     try:
         array = np.asarray(values)
@@ -135,7 +141,7 @@ def check_number(name: str, item: object, at: int) -> float:
     return decimal(item)
 
 
-def as_decimals(array: NDArray[Any]) -> NDArray[np.float64]:
+def as_decimals(array: NDArray[Any]) -> Floats:
     """Convert real numbers to double precision, shorter floats as the decimals they were written as.
 
     Examples
@@ -153,7 +159,7 @@ def decimal(number: object) -> float:
     return float(as_decimals(np.asarray(number)))
 
 
-def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
+def check_weights(weights: ArrayLike, n: int) -> Floats:
     """Check n frequency weights."""
     array = check_finite("weights", weights)
     _refuse("weights must not be negative", array, array < 0)
@@ -164,7 +170,7 @@ def check_weights(weights: ArrayLike, n: int) -> NDArray[np.float64]:
     return array
 
 
-def check_ids(ids: ArrayLike | None, n: int) -> NDArray[np.intp] | None:
+def check_ids(ids: ArrayLike | None, n: int) -> Places | None:
     """Check n question ids and number them from 0; None if none were given."""
     if ids is None:
         return None
@@ -193,7 +199,7 @@ def check_level(level: float, *, name: str = "level") -> float:
     return float(level)
 
 
-def check_rng(rng: int | np.random.Generator) -> np.random.Generator:
+def check_rng(rng: Seed) -> np.random.Generator:
     """Make a generator of a seed; a generator is used as it is."""
     try:
         return np.random.default_rng(rng)
@@ -212,7 +218,7 @@ def check_count(name: str, value: int, *, least: int = 1) -> int:
     return number
 
 
-def check_responses(n: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def check_responses(n: ArrayLike, n_rows: int) -> Floats:
     """Check numbers of responses, at least 1: one for each row, or one for all."""
     array = check_finite("n", np.full(n_rows, n) if np.ndim(n) == 0 else n)
     _refuse("n must be at least 1", array, array < 1)
@@ -227,17 +233,17 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
-def sums(place: NDArray[np.intp], values: NDArray[np.float64], n: int = 0) -> NDArray[np.float64]:
+def sums(place: Places, values: Floats, n: int = 0) -> Floats:
     """Sum values by place, unchecked; at least n places."""
     return np.bincount(place, values, n).astype(np.float64, copy=False)
 
 
-def _numbered(ids: NDArray[Any]) -> NDArray[np.intp]:
+def _numbered(ids: NDArray[Any]) -> Places:
     """Give distinct ids numbers from 0."""
     return np.unique(ids, return_inverse=True)[1]
 
 
-def _refuse(rule: str, values: NDArray[np.float64], bad: NDArray[np.bool_], hint: str = "") -> None:
+def _refuse(rule: str, values: Floats, bad: Bools, hint: str = "") -> None:
     """Raise for the first bad value, with its index."""
     if bad.any():
         at = int(np.argmax(bad))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from math import ceil, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.rows import check_count, check_level, check_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from semece.stats.rows import Floats, Integers, check_count, check_level, check_rows
 
 
 class Abstention(NamedTuple):
@@ -126,7 +124,7 @@ def abstention_threshold(
     return Abstention(float(grid[last]), n, n / len(rows.correct), float(right[last] / n), float(low[last]), None)
 
 
-def lower_limit(right: NDArray[np.float64], answered: NDArray[np.int64], delta: float) -> NDArray[np.float64]:
+def lower_limit(right: Floats, answered: Integers, delta: float) -> Floats:
     """One-sided Clopper-Pearson lower limits of a share; 0 where none is right.
 
     Examples

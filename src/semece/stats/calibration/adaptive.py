@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.fft import idct
 from scipy.optimize import brentq
 
 from semece.stats.calibration.bins import distinct, mass_of_values
-from semece.stats.rows import check_rows, sums
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from semece.stats.rows import Floats, check_rows, sums
 
 TINY = 1e-12
 """What accuracies may differ by through rounding."""
@@ -117,7 +113,7 @@ def smooth_ece(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike 
     return min(least, 1.0)
 
 
-def _spectrum(values: NDArray[np.float64], mass: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def _spectrum(values: Floats, mass: Floats, n: int) -> Floats:
     """Sum mass * cos(pi k value) for k = 0 .. n, in chunks that fit in memory."""
     chunk = max(1, 4_000_000 // len(values))
     orders = np.arange(n + 1)
@@ -125,7 +121,7 @@ def _spectrum(values: NDArray[np.float64], mass: NDArray[np.float64], n: int) ->
     return np.concatenate(parts)
 
 
-def _smoothed(sigma: float, spectrum: NDArray[np.float64]) -> float:
+def _smoothed(sigma: float, spectrum: Floats) -> float:
     """Integrate the absolute smoothed residual at width sigma: the mean over the midpoints of a fine grid."""
     orders = np.arange(len(spectrum))
     damped = spectrum * np.exp(-((np.pi * orders * sigma) ** 2) / 2)
@@ -133,6 +129,6 @@ def _smoothed(sigma: float, spectrum: NDArray[np.float64]) -> float:
     return float(np.abs(idct(damped, type=2, n=grid, norm="forward")).mean())
 
 
-def _above_width(sigma: float, spectrum: NDArray[np.float64]) -> float:
+def _above_width(sigma: float, spectrum: Floats) -> float:
     """Return smECE at width sigma less sigma."""
     return _smoothed(sigma, spectrum) - sigma

@@ -8,19 +8,14 @@ over-confidence. Edge rules are those of :mod:`semece.stats.calibration.bins`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
-from semece.stats.calibration.bins import make_bins
-from semece.stats.rows import NUMBERS, check_choice, check_level, check_rows
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.calibration.bins import Binning, Bins, Closed
-    from semece.stats.rows import CheckedRows
+from semece.stats.calibration.bins import Binning, Bins, Closed, make_bins
+from semece.stats.rows import NUMBERS, CheckedRows, Floats, check_choice, check_level, check_rows
 
 RmsVariant = Literal["bins", "hle-script"]
 HLE_BIN = 100
@@ -44,14 +39,14 @@ class ReliabilityTable(NamedTuple):
         Wilson interval of the accuracy; nan in an empty bin.
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     count: NDArray[Any]  # type: ignore[assignment]  # hides tuple.count, on purpose
-    confidence: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-    gap: NDArray[np.float64]
-    accuracy_low: NDArray[np.float64]
-    accuracy_high: NDArray[np.float64]
+    confidence: Floats
+    accuracy: Floats
+    gap: Floats
+    accuracy_low: Floats
+    accuracy_high: Floats
 
 
 def ece(
@@ -323,13 +318,13 @@ def reliability_table(
     return ReliabilityTable(bins.low, bins.high, count, confidences, accuracy, confidences - accuracy, low, high)
 
 
-def bin_residuals(rows: CheckedRows, bins: Bins) -> NDArray[np.float64]:
+def bin_residuals(rows: CheckedRows, bins: Bins) -> Floats:
     """Weighted sum of correct - confidence in each bin over the total weight; shape (L,)."""
     total: float = rows.weights.sum()
     return bins.total(rows.weights * (rows.correct - rows.confidence)) / total
 
 
-def _gaps(rows: CheckedRows, bins: Bins, min_count: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _gaps(rows: CheckedRows, bins: Bins, min_count: float) -> tuple[Floats, Floats]:
     """Weight and gap of each bin that has some weight and at least ``min_count``."""
     if not isinstance(min_count, NUMBERS) or not min_count >= 0:
         raise ValueError(f"min_count must be a number of at least 0; got {min_count!r}")
@@ -351,9 +346,7 @@ def _hle_script(rows: CheckedRows, *, weighted: bool) -> float:
     return float(np.sqrt((gap**2).sum() * HLE_BIN / n))
 
 
-def wilson(
-    share: NDArray[np.float64] | np.float64, n: NDArray[np.float64] | np.float64, level: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def wilson(share: Floats | np.float64, n: Floats | np.float64, level: float) -> tuple[Floats, Floats]:
     r"""Wilson (1927) interval of a share of n, unchecked; nan where n is nan.
 
     .. math:: \frac{\hat p + z^2/2n \mp z \sqrt{\hat p (1 - \hat p)/n + z^2/4n^2}}{1 + z^2/n}

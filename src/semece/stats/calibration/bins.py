@@ -19,16 +19,12 @@ The last two are there to reproduce published numbers only.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.rows import check_choice, check_count, check_unit, sums
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.rows import CheckedRows
+from semece.stats.rows import CheckedRows, Floats, Places, check_choice, check_count, check_unit, sums
 
 Closed = Literal["left", "right", "guo", "linspace-digitize"]
 Binning = Literal["width", "mass"]
@@ -52,11 +48,11 @@ class Bins(NamedTuple):
         Edges of each bin.
     """
 
-    place: NDArray[np.intp]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    place: Places
+    low: Floats
+    high: Floats
 
-    def total(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def total(self, values: Floats) -> Floats:
         """Sum ``values``, one per row, in each bin; shape (L,)."""
         return sums(self.place + 1, values, len(self.low) + 1)[1:]
 
@@ -66,7 +62,7 @@ class Bins(NamedTuple):
         return Bins(place[:-1] - 1, self.low[kept[1:]], self.high[kept[1:]])
 
 
-def bin_index(confidence: ArrayLike, *, n_bins: int = 10, closed: Closed = "left") -> NDArray[np.intp]:
+def bin_index(confidence: ArrayLike, *, n_bins: int = 10, closed: Closed = "left") -> Places:
     """Find the equal-width bin of each confidence.
 
     Parameters
@@ -106,7 +102,7 @@ def make_bins(rows: CheckedRows, *, n_bins: int, closed: Closed, binning: Binnin
     return mass_bins(rows.confidence, rows.weights, n_bins)
 
 
-def width_bins(confidence: NDArray[np.float64], n_bins: int, closed: Closed = "left") -> Bins:
+def width_bins(confidence: Floats, n_bins: int, closed: Closed = "left") -> Bins:
     """Bins of equal width."""
     n_bins = check_count("n_bins", n_bins)
     check_choice("closed", closed, CLOSED)
@@ -123,7 +119,7 @@ def width_bins(confidence: NDArray[np.float64], n_bins: int, closed: Closed = "l
     return Bins(index, edges[:-1], edges[1:])
 
 
-def mass_bins(confidence: NDArray[np.float64], weights: NDArray[np.float64], n_bins: int) -> Bins:
+def mass_bins(confidence: Floats, weights: Floats, n_bins: int) -> Bins:
     """Bins of about equal weight, in which equal values stay together.
 
     Equal values stay together and the order of the rows does not matter. Only occupied bins are kept: heavy ties make
@@ -138,14 +134,14 @@ def mass_bins(confidence: NDArray[np.float64], weights: NDArray[np.float64], n_b
     return Bins(index[place], values[first], values[last])
 
 
-def mass_of_values(weight: NDArray[np.float64], n_bins: int) -> NDArray[np.intp]:
+def mass_of_values(weight: Floats, n_bins: int) -> Places:
     """Bin of each sorted distinct value v: floor(L (W(c < v) + W(c = v) / 2) / W), occupied bins numbered from 0."""
     middle = (np.cumsum(weight) - weight / 2) / weight.sum()
     index = np.minimum((n_bins * middle + EDGE_TOLERANCE).astype(np.intp), n_bins - 1)
     return np.cumsum(np.diff(index, prepend=index[0]) > 0)
 
 
-def distinct(confidence: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def distinct(confidence: Floats) -> tuple[Floats, Places]:
     """Sorted distinct values, and the place of each row among them.
 
     Values that agree to nine significant digits are one value, its smallest: 0.1 + 0.2 and 0.3 are a tie, and so are

@@ -5,19 +5,15 @@ Arguments are those of :func:`semece.ece`: ``confidence`` and ``correct`` in [0,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
 from semece.stats.calibration.bins import distinct
-from semece.stats.rows import NUMBERS, check_choice, check_responses, check_rows, check_unit, sums
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.rows import CheckedRows
+from semece.stats.rows import NUMBERS, CheckedRows, Floats, check_choice, check_responses, check_rows, check_unit, sums
 
 Decomposition = Literal["murphy", "corp"]
 Smoothing = Literal["jeffreys"]
@@ -221,10 +217,10 @@ def _checked_clip(clip: float) -> float:
     return clip
 
 
-def _jeffreys(confidence: NDArray[np.float64], n: ArrayLike | None) -> NDArray[np.float64]:
+def _jeffreys(confidence: Floats, n: ArrayLike | None) -> Floats:
     """Smooth frequencies of n answers: (c n + 1/2) / (n + 1)."""
     if n is None:
         raise ValueError("smoothing 'jeffreys' needs n, the number of answers behind each confidence")
     size = check_responses(n, len(confidence))
-    smooth: NDArray[np.float64] = (confidence * size + 0.5) / (size + 1)
+    smooth: Floats = (confidence * size + 0.5) / (size + 1)
     return smooth

@@ -7,16 +7,14 @@ confidences (to nine significant digits) are one threshold. A soft correctness a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import digamma
 
 from semece.stats.calibration.bins import distinct
-from semece.stats.rows import check_correct, check_rows, sums
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from semece.stats.rows import Floats, check_correct, check_rows, sums
 
 
 class RiskCoverage(NamedTuple):
@@ -32,17 +30,17 @@ class RiskCoverage(NamedTuple):
         Share of wrong answers among them, in [0, 1].
     """
 
-    threshold: NDArray[np.float64]
-    coverage: NDArray[np.float64]
-    risk: NDArray[np.float64]
+    threshold: Floats
+    coverage: Floats
+    risk: Floats
 
 
 class Thresholds(NamedTuple):
     """Weight and correct weight at each distinct confidence, from the highest down."""
 
-    value: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    right: NDArray[np.float64]
+    value: Floats
+    weight: Floats
+    right: Floats
 
 
 def auroc(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike | None = None) -> float:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.counts import integers
-from semece.stats.rows import check_same_length, check_unit, sums
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.intp]
+from semece.stats.rows import Floats, Places, check_same_length, check_unit, sums
 
 
 class Audited(NamedTuple):
@@ -56,10 +51,10 @@ class AuditSample(NamedTuple):
         How many of each stratum are audited, and how many there are.
     """
 
-    place: Ints
+    place: Places
     people: Floats
     judge: Floats
-    stratum: Ints
+    stratum: Places
     drawn: Floats
     sizes: Floats
 
@@ -90,7 +85,7 @@ def check_audited(audited: Audited, judge: Floats) -> AuditSample:
     return AuditSample(place, people, said, *_check_strata(audited, len(place), n))
 
 
-def _check_strata(audited: Audited, m: int, n: int) -> tuple[Ints, Floats, Floats]:
+def _check_strata(audited: Audited, m: int, n: int) -> tuple[Places, Floats, Floats]:
     """Check strata, sizes, and that each of them was audited."""
     if (audited.stratum is None) != (audited.sizes is None):
         raise ValueError("stratum and sizes belong together: give both or neither")
@@ -112,7 +107,7 @@ def _check_strata(audited: Audited, m: int, n: int) -> tuple[Ints, Floats, Float
     return np.searchsorted(kept, stratum).astype(np.intp), drawn[kept], sizes[kept]
 
 
-def sampling_covariance(sample: AuditSample, place: Ints, n_bins: int, *, unanimous: bool = True) -> Floats:
+def sampling_covariance(sample: AuditSample, place: Places, n_bins: int, *, unanimous: bool = True) -> Floats:
     """Covariance, by bin, of the weighted mean difference over draws of the audited questions.
 
     ``place``: the bin of each audited question; -1 for none.

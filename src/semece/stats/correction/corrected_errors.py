@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.calibration.binned_errors import wilson
-from semece.stats.calibration.bins import width_bins
-from semece.stats.correction.audited_sample import check_audited, sampling_covariance
-from semece.stats.rows import check_correct, check_level, check_rows, sums
+from semece.stats.calibration.bins import Bins, Closed, width_bins
+from semece.stats.correction.audited_sample import Audited, AuditSample, check_audited, sampling_covariance
+from semece.stats.rows import Bools, CheckedRows, Floats, Seed, check_correct, check_level, check_rows, sums
 from semece.stats.uncertainty.intervals import Interval, Residuals, debiased, residual_interval
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.calibration.bins import Bins, Closed
-    from semece.stats.correction.audited_sample import Audited, AuditSample
-    from semece.stats.rows import CheckedRows
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 MIN_AUDITED = 50
 """Below so many audited questions the interval of a corrected ECE may hold too seldom: there is only the accuracy."""
@@ -118,7 +107,7 @@ def corrected_ece(
     level: float = 0.95,
     n_bins: int = 10,
     closed: Closed = "left",
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> Interval:
     r"""ECE by a judge, corrected by people's verdicts on some questions, with its interval.
 
@@ -178,7 +167,7 @@ def corrected_debiased_ece(
     *,
     n_bins: int = 10,
     closed: Closed = "left",
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> float:
     """Corrected ECE with less upward bias, as :func:`semece.debiased_ece`.
 

@@ -6,13 +6,16 @@ question sizes and block sizes grouped, in pieces that bound the memory.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from semece.stats.counts.polynomials import (
+    Ties,
     binomial_weights,
     circle_points,
     gauss,
@@ -23,15 +26,8 @@ from semece.stats.counts.polynomials import (
 from semece.stats.counts.ragged import BLOCK, Counts, per_question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
     from semece.stats.counts.kernels import Circle, Columns, Questions, Rows
-    from semece.stats.counts.polynomials import Ties
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+    from semece.stats.rows import Floats, Integers
 
 MOST_RESPONSES = 20_000
 """Responses of a question that can be treated exactly: above, one question takes minutes and gigabytes."""

@@ -13,15 +13,16 @@ costs as many products as there are points and has no subtraction of large numbe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from semece.stats.rows import Floats, Integers
 
-    from numpy.typing import NDArray
 
 Ties = Literal["uniform", "lowest"]
 """How a tie for the most frequent class is broken: at random, or in favour of the lowest index."""
@@ -30,7 +31,7 @@ NODE_CELLS = 2**18
 """Numbers that are worked on at once in one quadrature."""
 
 
-def binomial_weights(count: int, probability: float) -> NDArray[np.float64]:
+def binomial_weights(count: int, probability: float) -> Floats:
     r"""Probabilities of 0..count successes, accurate to a few units in the last place.
 
     Parameters
@@ -63,7 +64,7 @@ def binomial_weights(count: int, probability: float) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def poisson_weights(mean: float, top: int) -> NDArray[np.float64]:
+def poisson_weights(mean: float, top: int) -> Floats:
     r"""Poisson probabilities of 0..top, accurate to a few units in the last place.
 
     Parameters
@@ -91,7 +92,7 @@ def poisson_weights(mean: float, top: int) -> NDArray[np.float64]:
     return np.asarray(weights[: top + 1] / weights.sum())
 
 
-def circle_points(total: int, sums: NDArray[np.float64]) -> int:
+def circle_points(total: int, sums: Floats) -> int:
     """How many points of the unit circle give the coefficient of ``x**total`` without visible aliasing.
 
     n points give the sum of the coefficients at ``total``, ``total`` +- n, ``total`` +- 2n, ... None of them exceeds
@@ -121,7 +122,7 @@ def circle_points(total: int, sums: NDArray[np.float64]) -> int:
 
 
 @lru_cache(maxsize=1024)
-def gauss(n_nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def gauss(n_nodes: int) -> tuple[Floats, Floats]:
     """Gauss-Legendre nodes and weights on [0, 1], exact for polynomials up to degree ``2 * n_nodes - 1``.
 
     By Newton's method on the Legendre polynomial: numpy's nodes lose two digits at some hundred nodes, and a polynomial
@@ -142,7 +143,7 @@ def gauss(n_nodes: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return nodes, shares
 
 
-def _legendre(degree: int, x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _legendre(degree: int, x: Floats) -> tuple[Floats, Floats]:
     """Legendre polynomial and its derivative inside (-1, 1)."""
     before, value = np.ones_like(x), x
     for k in range(2, degree + 1):
@@ -151,8 +152,8 @@ def _legendre(degree: int, x: NDArray[np.float64]) -> tuple[NDArray[np.float64],
 
 
 def selection_table(
-    weights: Sequence[NDArray[np.float64]], total: int, *, ties: Ties = "uniform", n_points: int | None = None
-) -> NDArray[np.float64]:
+    weights: Sequence[Floats], total: int, *, ties: Ties = "uniform", n_points: int | None = None
+) -> Floats:
     r"""Weight of 'class k has j items of the block and is selected', for every k and j.
 
     .. math:: T_{kj} = w_k(j) \int_0^1 [x^{total-j}] \prod_{l \ne k}
@@ -205,7 +206,7 @@ def selection_table(
     return out
 
 
-def _read(values: NDArray[np.complex128], index: NDArray[np.int64] | int, n_points: int) -> NDArray[np.float64]:
+def _read(values: NDArray[np.complex128], index: Integers | int, n_points: int) -> Floats:
     """Coefficient ``index`` of real polynomials from their values on half the circle (last axis)."""
     turn = np.arange(n_points // 2 + 1)
     share = np.where(turn == 0, 1.0, 2.0) / n_points
@@ -222,13 +223,7 @@ def _others(before: NDArray[np.complex128], after: NDArray[np.complex128]) -> ND
 
 
 def _tied_rows(
-    out: NDArray[np.float64],
-    padded: NDArray[np.float64],
-    powers: NDArray[np.complex128],
-    total: int,
-    *,
-    n_points: int,
-    ties: Ties,
+    out: Floats, padded: Floats, powers: NDArray[np.complex128], total: int, *, n_points: int, ties: Ties
 ) -> None:
     """Fill the columns j <= total / 2, where another class may have as many."""
     support = padded.shape[1] - 1 - (padded[:, ::-1] > 0).argmax(axis=1)
@@ -258,16 +253,14 @@ def _others_uniform(
     return out
 
 
-def _free_rows(
-    out: NDArray[np.float64], padded: NDArray[np.float64], powers: NDArray[np.complex128], total: int, *, n_points: int
-) -> None:
+def _free_rows(out: Floats, padded: Floats, powers: NDArray[np.complex128], total: int, *, n_points: int) -> None:
     """Fill the columns j > total / 2, where no other class can have as many."""
     full = padded @ powers
     j = np.arange(total // 2 + 1, out.shape[1])
     out[:, j] = padded[:, j] * _read(_others(full, full), total - j, n_points)
 
 
-def subset_table(counts: NDArray[np.int64], size: int, *, ties: Ties = "uniform") -> NDArray[np.float64]:
+def subset_table(counts: Integers, size: int, *, ties: Ties = "uniform") -> Floats:
     r"""P(class k has j of ``size`` responses drawn without replacement, and is selected).
 
     Parameters

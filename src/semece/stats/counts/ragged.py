@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from semece.stats.rows import Bools, Integers
 
-    from numpy.typing import ArrayLike, NDArray
-
-    Integers = NDArray[np.int64]
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -126,7 +124,7 @@ class Counts:
         return per_question(np.maximum, rest, self.offsets)
 
     @property
-    def is_mode(self) -> NDArray[np.bool_]:
+    def is_mode(self) -> Bools:
         """Whether a class has the largest count of its question, shape of ``values``."""
         return np.asarray((self.values > 0) & (self.values == self.largest[self.question]))
 

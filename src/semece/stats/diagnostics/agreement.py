@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.counts import integers
-from semece.stats.diagnostics.changes import CHANGE, QUANTITIES, changes
+from semece.stats.diagnostics.changes import CHANGE, QUANTITIES, ComparedQuantity, changes
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import pool
 from semece.stats.diagnostics.resampling import resampled_sums
 from semece.stats.estimators import mode
-from semece.stats.rows import check_level
+from semece.stats.rows import Floats, Integers, check_level
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import polars as pl
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.diagnostics.changes import ComparedQuantity
-
-    Floats = NDArray[np.float64]
 
 
 class Agreement(NamedTuple):
@@ -94,7 +89,7 @@ def partition_agreement(first: ArrayLike, second: ArrayLike) -> Agreement:
     return Agreement(float((pairs + 2 * both - rows - columns) / pairs), float(adjusted), jaccard, same)
 
 
-def contingency(a: NDArray[np.int64], b: NDArray[np.int64]) -> Floats:
+def contingency(a: Integers, b: Integers) -> Floats:
     """Count the responses of each class of one partition in each class of another.
 
     Examples

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.calibration.binned_errors import wilson
-from semece.stats.correction.audited_sample import check_audited, variance
+from semece.stats.correction.audited_sample import Audited, AuditSample, check_audited, variance
 from semece.stats.diagnostics.judge_quality import NOTHING, cohen_kappa
-from semece.stats.rows import check_correct, check_level
+from semece.stats.rows import Floats, check_correct, check_level
 from semece.stats.uncertainty.bootstrap import MIN_QUESTIONS
 from semece.stats.uncertainty.intervals import Interval
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.correction.audited_sample import Audited, AuditSample
-
-    Floats = NDArray[np.float64]
 
 TINY = 1e-12
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -10,20 +11,16 @@ import numpy as np
 from semece.stats.calibration.bins import bin_index, width_bins
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.resampling import resampled_sums, resampled_values
-from semece.stats.rows import check_level, check_rows
+from semece.stats.rows import Floats, Integers, check_level, check_rows
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling
 from semece.stats.uncertainty.intervals import rejects_calibration, residual_moments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     import polars as pl
-    from numpy.typing import NDArray
 
     from semece.stats.diagnostics.pools import Pool
 
-    Floats = NDArray[np.float64]
-    Sides = Sequence[tuple[Floats, Floats]]
+Sides = Sequence[tuple[Floats, Floats]]
 
 N_BINS = 10
 
@@ -280,7 +277,7 @@ def _ranks(
         yield row | {key: column[i] for key, column in found.items()}
 
 
-def rank_of(values: Floats) -> NDArray[np.int64]:
+def rank_of(values: Floats) -> Integers:
     """Rank the entries of each row, 1 for the least; ties share the smaller rank.
 
     Examples

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.counts import integers
@@ -13,13 +15,11 @@ from semece.stats.diagnostics.pools import pool
 from semece.stats.estimators import mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     import polars as pl
-    from numpy.typing import ArrayLike, NDArray
 
-    Labels = NDArray[np.int64]
-    Grades = float | Sequence[float | None] | None
+    from semece.stats.rows import Bools, Integers
+
+Grades = float | Sequence[float | None] | None
 
 ARRANGEMENTS = ("as judged", "into the mode", "out of the mode")
 
@@ -83,7 +83,7 @@ def hedging_bracket(
     return frame(table(), {"arrangement": str, "questions": int} | numbers)
 
 
-def rearranged(labels: Labels, hedged: NDArray[np.bool_], correct: Grades, arrangement: str) -> tuple[Labels, Grades]:
+def rearranged(labels: Integers, hedged: Bools, correct: Grades, arrangement: str) -> tuple[Integers, Grades]:
     """Labels and correctness of one question after the hedged responses moved.
 
     Examples
@@ -110,7 +110,7 @@ def rearranged(labels: Labels, hedged: NDArray[np.bool_], correct: Grades, arran
     return renumbered, [correct[int(source[i])] for i in first[order]]
 
 
-def _marks(labels: Labels, hedged: ArrayLike, q: int) -> NDArray[np.bool_]:
+def _marks(labels: Integers, hedged: ArrayLike, q: int) -> Bools:
     """Check that there is one mark per response."""
     marks = np.asarray(hedged)
     if marks.shape != labels.shape or marks.dtype != np.bool_:

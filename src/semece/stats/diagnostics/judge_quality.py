@@ -5,24 +5,18 @@ Answers of a question belong together: intervals are over questions.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.counts import integers
 from semece.stats.diagnostics.agreement import Agreement, contingency, counted_pairs, index_rows, partition_agreement
 from semece.stats.diagnostics.resampling import resampled_sums
-from semece.stats.rows import check_ids, check_level, check_same_length, check_unit
+from semece.stats.rows import Bools, Floats, Places, check_ids, check_level, check_same_length, check_unit
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling
 from semece.stats.uncertainty.intervals import Interval, accuracy_interval
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
-    Bools = NDArray[np.bool_]
 
 NOTHING = Interval(float("nan"), float("nan"), float("nan"))
 """A number that cannot be had."""
@@ -195,7 +189,7 @@ def _verdicts(name: str, values: ArrayLike) -> Bools:
     return np.asarray(array == 1)
 
 
-def _kappa_interval(cells: Bools, question: NDArray[np.intp], resampling: Resampling) -> Interval:
+def _kappa_interval(cells: Bools, question: Places, resampling: Resampling) -> Interval:
     """Cohen's kappa with a percentile interval over questions."""
     table = np.zeros((int(question.max()) + 1, 4))
     np.add.at(table, question, cells.astype(np.float64))

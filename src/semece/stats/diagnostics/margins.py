@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from semece.stats.calibration.bins import bin_index
 from semece.stats.diagnostics.frames import frame
-from semece.stats.diagnostics.pools import FEW
-from semece.stats.rows import check_choice, check_count
+from semece.stats.diagnostics.pools import FEW, Pool
+from semece.stats.rows import Bools, Floats, check_choice, check_count
 from semece.stats.theory.predictions import PREDICTIONS, predicted_gap
-from semece.stats.theory.regimes import regime_boundaries
+from semece.stats.theory.regimes import Design, regime_boundaries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
-    from numpy.typing import NDArray
-
-    from semece.stats.diagnostics.pools import Pool
-    from semece.stats.theory.regimes import Design
-
-    Floats = NDArray[np.float64]
 
 Axis = Literal["unit", "own"]
 """Where a boundary lies on the margin: with p = 1 for every question (the paper), or with the question's own p."""
@@ -136,7 +129,7 @@ class Window(NamedTuple):
         Relative half width of the window.
     """
 
-    inside: NDArray[np.bool_]
+    inside: Bools
     half_width: float
 
 

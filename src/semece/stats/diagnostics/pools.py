@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.counts import Counts
 from semece.stats.estimators import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+    from semece.stats.rows import Floats, Integers
 
 FEW = 30
 """Fewest questions for which a mean over questions is given."""
@@ -42,9 +40,9 @@ class Pool(NamedTuple):
     """
 
     counts: Counts
-    question: NDArray[np.int64]
-    n_responses: NDArray[np.int64]
-    n_classes: NDArray[np.int64]
+    question: Integers
+    n_responses: Integers
+    n_classes: Integers
     margin: Floats
     top_two_mass: Floats
     sem1: Floats

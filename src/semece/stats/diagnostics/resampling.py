@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, check_resampling
+from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, check_resampling
 from semece.stats.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.uncertainty.bootstrap import Resampling
-
-    Floats = NDArray[np.float64]
+    from semece.stats.rows import Floats, Places
 
 CHUNK = 2_000_000
 """Numbers drawn at a time."""
 
 
-def resampled_sums(features: NDArray[np.float64], resampling: Resampling) -> NDArray[np.float64]:
+def resampled_sums(features: Floats, resampling: Resampling) -> Floats:
     """Column sums of resampled rows.
 
     Parameters
@@ -95,7 +91,7 @@ def resampled_values(
     return np.array([[function(c[rows], a[rows]) for c, a in sides] for rows in draws])
 
 
-def _drawn_rows(n: int, ids: ArrayLike | None, resampling: Resampling) -> Iterator[NDArray[np.intp]]:
+def _drawn_rows(n: int, ids: ArrayLike | None, resampling: Resampling) -> Iterator[Places]:
     """Draw questions with replacement; the rows of one come together."""
     n_resamples, _, generator = check_resampling(resampling)
     unit = np.arange(n) if ids is None else np.unique(np.asarray(ids), return_inverse=True)[1]

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.diagnostics.frames import frame
-from semece.stats.diagnostics.pools import FEW
+from semece.stats.diagnostics.pools import FEW, Pool
 from semece.stats.diagnostics.resampling import resampled_sums
 from semece.stats.estimators.budget_curves import budget_curve, sem1_distribution
-from semece.stats.rows import check_count, check_level
+from semece.stats.rows import Bools, Floats, check_count, check_level
 from semece.stats.theory.expectations import expected_sem1, expected_sem2
 from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import polars as pl
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.diagnostics.pools import Pool
-
-    Floats = NDArray[np.float64]
 
 BUDGETS: tuple[int, ...] = (10, 20, 30, 40, 50)
 """The paper's budgets."""
@@ -179,7 +174,7 @@ class Curves(NamedTuple):
 
     gap: Floats
     expected: Floats | None
-    low: NDArray[np.bool_]
+    low: Bools
 
 
 def rate(
@@ -349,7 +344,7 @@ def _curves(
     return Curves(curve.sem1 - curve.sem2, expected, low), (curve.sem1, curve.sem2)
 
 
-def _expected(pmf: NDArray[Any], low: NDArray[np.bool_], n: int) -> Floats:
+def _expected(pmf: NDArray[Any], low: Bools, n: int) -> Floats:
     """Exact expected gap of the low-margin questions, 0 elsewhere."""
     out = np.zeros(len(pmf))
     if low.any():
@@ -357,7 +352,7 @@ def _expected(pmf: NDArray[Any], low: NDArray[np.bool_], n: int) -> Floats:
     return out
 
 
-def _means(values: Floats, low: NDArray[np.bool_]) -> Floats:
+def _means(values: Floats, low: Bools) -> Floats:
     """Mean over the low-margin questions at each budget."""
     return np.asarray(values.sum(axis=1) / low.sum(axis=1))
 
@@ -375,7 +370,7 @@ def slopes(x: Floats, y: Floats) -> Floats:
     return np.asarray(y @ centred / (centred @ centred))
 
 
-def _slope(gap: Floats, low: NDArray[np.bool_], log_n: Floats, resampling: Resampling) -> dict[str, Any]:
+def _slope(gap: Floats, low: Bools, log_n: Floats, resampling: Resampling) -> dict[str, Any]:
     """Slope of the mean gap with its percentile interval."""
     found = _line(log_n, _means(gap * low, low))
     if "slope" not in found:

@@ -11,21 +11,16 @@ budget is :func:`sem1_distribution`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.counts import Counts, Selection, subset_maximum, subset_selection
 from semece.stats.estimators.count_arguments import questions
 from semece.stats.estimators.held_out import held_out_frequency
-from semece.stats.rows import check_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+from semece.stats.rows import Floats, Integers, check_count
 
 
 class BudgetCurve(NamedTuple):
@@ -40,7 +35,7 @@ class BudgetCurve(NamedTuple):
         ``sem2`` at a budget of 1.
     """
 
-    budgets: NDArray[np.int64]
+    budgets: Integers
     sem1: Floats
     sem2: Floats
 

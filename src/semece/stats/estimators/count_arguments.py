@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, overload
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, cast, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from semece.stats.counts import Counts, integers
-from semece.stats.rows import check_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+from semece.stats.rows import Floats, Integers, check_count
 
 One_co = TypeVar("One_co", covariant=True)
 Many_co = TypeVar("Many_co", covariant=True)
@@ -87,7 +82,7 @@ def questions(labels: ArrayLike | None, counts: ArrayLike | Counts | None) -> Co
     return checked
 
 
-def selection_sizes(counts: Counts, n_select: int | None, *, whole: bool = False) -> NDArray[np.int64]:
+def selection_sizes(counts: Counts, n_select: int | None, *, whole: bool = False) -> Integers:
     """Size of the selection block of each question, checked; ``whole`` allows all M responses.
 
     Raises

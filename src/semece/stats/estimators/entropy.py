@@ -6,22 +6,16 @@ correction adds that back, with K the observed classes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypedDict, overload
+from collections.abc import Callable
+from typing import Literal, NamedTuple, Protocol, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.counts import Counts, binomial_weights, per_question
 from semece.stats.estimators.count_arguments import labels_or_counts, questions, selection_sizes
 from semece.stats.estimators.frequencies import n_classes
-from semece.stats.rows import check_choice
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Unpack
-
-    from numpy.typing import ArrayLike, NDArray
-
-    Floats = NDArray[np.float64]
+from semece.stats.rows import Floats, Integers, check_choice
 
 Correction = Literal["miller-madow"]
 """What is added to the plug-in entropy."""
@@ -218,7 +212,7 @@ def _corrected(counts: Counts, correction: Correction | None) -> Floats:
     return np.asarray(np.abs(entropy) + (n_classes(counts=counts) - 1) / (2 * counts.responses))
 
 
-def _block_entropy(counts: Counts, sizes: NDArray[np.int64], correction: Correction | None) -> Floats:
+def _block_entropy(counts: Counts, sizes: Integers, correction: Correction | None) -> Floats:
     """Mean entropy of random blocks of the given sizes, with the correction asked for."""
     _check(correction)
     keys = np.column_stack([counts.values, counts.responses[counts.question], sizes[counts.question]])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from semece.stats.counts import Counts, subset_selection
 from semece.stats.estimators import stated
@@ -12,18 +14,14 @@ from semece.stats.estimators.count_arguments import selection_sizes
 from semece.stats.estimators.frequencies import margin, mode, n_classes, sem1, top_two_mass
 from semece.stats.estimators.held_out import held_out_frequency, sem2
 from semece.stats.estimators.pairing import mode_weights, weighted
-from semece.stats.rows import check_choice
+from semece.stats.rows import Bools, Floats, Integers, check_choice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     import polars as pl
-    from numpy.typing import ArrayLike, NDArray
 
     from semece.stats.estimators.stated import Missing
 
-    Floats = NDArray[np.float64]
-    Labels = Sequence[ArrayLike] | NDArray[np.integer]
+Labels = Sequence[ArrayLike] | NDArray[np.integer]
 
 
 def estimate(
@@ -112,7 +110,7 @@ class Grades(NamedTuple):
 
     questions: Floats
     classes: Floats
-    per_class: NDArray[np.bool_]
+    per_class: Bools
 
 
 def _grades(counts: Counts, correct: Sequence[Any] | Floats | None) -> Grades:
@@ -194,7 +192,7 @@ def _means(verbalized: Sequence[Any] | Floats | None, missing: Missing, n: int) 
     return stated.numbers(means, "confidence")
 
 
-def _place(values: Floats, where: NDArray[np.int64], n: int) -> Floats:
+def _place(values: Floats, where: Integers, n: int) -> Floats:
     """Put values where they belong among n; nan elsewhere."""
     out = np.full(n, np.nan)
     out[where] = values

@@ -2,22 +2,15 @@ r"""Class frequencies of a question's responses, and what is read off them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, overload
+from collections.abc import Callable
+from typing import Protocol, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.counts import Counts, integers, per_question
-from semece.stats.estimators.count_arguments import labels_or_counts, measure, questions
-from semece.stats.rows import check_count
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.estimators.count_arguments import Measure
-
-    Floats = NDArray[np.float64]
+from semece.stats.estimators.count_arguments import Measure, labels_or_counts, measure, questions
+from semece.stats.rows import Floats, Integers, check_count
 
 
 @measure
@@ -137,13 +130,13 @@ def half_margin(counts: Counts, *, n: int | None = None) -> Floats:
     return standardized_margin(counts=counts, n=n) / 2
 
 
-def _counting(many: Callable[[Counts], NDArray[np.int64]]) -> Measure[int, NDArray[np.int64]]:
+def _counting(many: Callable[[Counts], Integers]) -> Measure[int, Integers]:
     """Make a measure that counts."""
     return labels_or_counts(many)
 
 
 @_counting
-def n_classes(counts: Counts) -> NDArray[np.int64]:
+def n_classes(counts: Counts) -> Integers:
     """Count the observed classes, K; parameters, shapes and errors as in :func:`sem1`.
 
     Examples
@@ -174,10 +167,10 @@ def pmf(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None
 
 
 @overload
-def mode(labels: None = None, /, *, counts: Counts) -> NDArray[np.int64]: ...
+def mode(labels: None = None, /, *, counts: Counts) -> Integers: ...
 @overload
 def mode(labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None) -> int: ...
-def mode(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None) -> int | NDArray[np.int64]:
+def mode(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None) -> int | Integers:
     """Label of the most frequent class, the deployed answer.
 
     Of tied classes it is the one whose first response came earliest. Counts are taken to be listed by first

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypedDict, overload
+from collections.abc import Sequence
+from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from semece.stats.counts import Counts, per_question, subset_selection
+from semece.stats.counts import Counts, Ties, per_question, subset_selection
 from semece.stats.estimators.count_arguments import questions, selection_sizes
 from semece.stats.estimators.frequencies import mode
 from semece.stats.estimators.stated import numbers
-from semece.stats.rows import check_choice
+from semece.stats.rows import Floats, check_choice
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Unpack
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.counts import Ties
-
-    Floats = NDArray[np.float64]
-    Grades = Sequence[float | None] | NDArray[np.generic]
+Grades = Sequence[float | None] | NDArray[np.generic]
 
 Pairing = Literal["pooled", "split"]
 """Correctness of the mode of all responses (the paper's tables), or of the class a block selects (its definition)."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from semece.stats.rows import NUMBERS, PERCENT_HINT, as_decimals, check_choice, decimal
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
+from semece.stats.rows import NUMBERS, PERCENT_HINT, Floats, as_decimals, check_choice, decimal
 
 Missing = Literal["drop", "one"]
 """What a missing stated confidence counts as: nothing, or 1.0 (the paper)."""
@@ -48,14 +45,14 @@ def verbalized(confidences: Sequence[float | None], *, missing: Missing = "drop"
     return mean(numbers(confidences, "confidence"), missing)
 
 
-def mean(values: NDArray[np.float64], missing: Missing) -> float | None:
+def mean(values: Floats, missing: Missing) -> float | None:
     """Average checked confidences, in which nan is a missing one."""
     there = ~np.isnan(values)
     values = np.where(there, values, 1.0) if missing == "one" else values[there]
     return float(values.mean()) if len(values) else None
 
 
-def numbers(values: Sequence[float | None] | NDArray[np.generic], name: str) -> NDArray[np.float64]:
+def numbers(values: Sequence[float | None] | NDArray[np.generic], name: str) -> Floats:
     """Check a sequence of numbers in [0, 1]; None becomes nan, which stands for a missing one.
 
     Examples

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,17 +10,13 @@ import numpy as np
 from semece.stats.counts import Counts, subset_selection
 from semece.stats.estimators.held_out import held_out_frequency
 from semece.stats.estimators.pairing import mode_weights, weighted
-from semece.stats.rows import check_choice, check_count
+from semece.stats.rows import Bools, Floats, Integers, Seed, check_choice, check_count
 from semece.stats.theory.number_arguments import check_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
     from semece.stats.simulation.populations import Population
 
-Accuracy: TypeAlias = "Callable[[NDArray[np.float64]], NDArray[np.float64]]"
+Accuracy: TypeAlias = "Callable[[Floats], Floats]"
 Given = Literal["oracle", "reported"]
 
 CORRECTNESS: dict[str, Accuracy] = {
@@ -52,17 +49,17 @@ class Simulation(NamedTuple):
     """
 
     population: Population
-    counts: NDArray[np.int64]
-    right: NDArray[np.float64]
+    counts: Integers
+    right: Floats
     n_select: int
-    sem1: NDArray[np.float64]
-    sem2: NDArray[np.float64]
-    correct: NDArray[np.float64]
-    correct_split: NDArray[np.float64]
-    oracle_correct: NDArray[np.float64]
+    sem1: Floats
+    sem2: Floats
+    correct: Floats
+    correct_split: Floats
+    oracle_correct: Floats
 
     @property
-    def oracle_confidence(self) -> NDArray[np.float64]:
+    def oracle_confidence(self) -> Floats:
         """Probability of the most probable class, c*; shape (Q,)."""
         return self.population.oracle_confidence
 
@@ -74,7 +71,7 @@ def simulate(
     correctness: str | Accuracy = "over-confident",
     given: Given = "oracle",
     n_select: int | None = None,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> Simulation:
     r"""Draw n responses per question, grade the classes, and estimate.
 
@@ -133,7 +130,7 @@ def simulate(
     )
 
 
-def accuracy_of(correctness: str | Accuracy, confidence: NDArray[np.float64]) -> NDArray[np.float64]:
+def accuracy_of(correctness: str | Accuracy, confidence: Floats) -> Floats:
     """Chance of being right at each confidence, checked.
 
     Raises
@@ -152,9 +149,7 @@ def accuracy_of(correctness: str | Accuracy, confidence: NDArray[np.float64]) ->
     return check_numbers("correctness(confidence)", correctness(confidence), high=1.0)
 
 
-def draw_right(
-    share: NDArray[np.float64], deployed: NDArray[np.bool_], chance: NDArray[np.float64], *, rng: np.random.Generator
-) -> NDArray[np.float64]:
+def draw_right(share: Floats, deployed: Bools, chance: Floats, *, rng: np.random.Generator) -> Floats:
     """Draw which classes are right.
 
     The deployed answer comes first, then the other classes by falling share; each is right with its own chance, as
@@ -192,6 +187,6 @@ def draw_right(
     return np.asarray(np.where(ticket < first, deployed, other), dtype=np.float64)
 
 
-def _largest(values: NDArray[np.float64] | NDArray[np.int64]) -> NDArray[np.bool_]:
+def _largest(values: Floats | Integers) -> Bools:
     """Mark the largest entries of each row."""
     return np.asarray(values == values.max(axis=1, keepdims=True))

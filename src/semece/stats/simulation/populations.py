@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.rows import check_count
+from semece.stats.rows import Bools, Floats, Integers, Seed, check_count
 from semece.stats.theory.expectations import check_pmf
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 
 class Population(NamedTuple):
@@ -27,32 +24,32 @@ class Population(NamedTuple):
     """
 
     family: str
-    pmf: NDArray[np.float64]
+    pmf: Floats
 
     @property
-    def oracle_confidence(self) -> NDArray[np.float64]:
+    def oracle_confidence(self) -> Floats:
         """Probability of the most probable class, c*; shape (Q,)."""
         return np.asarray(self.pmf.max(axis=1))
 
     @property
-    def margin(self) -> NDArray[np.float64]:
+    def margin(self) -> Floats:
         """Difference of the two largest probabilities; shape (Q,)."""
         first, second = self._top_two
         return first - second
 
     @property
-    def top_two_mass(self) -> NDArray[np.float64]:
+    def top_two_mass(self) -> Floats:
         """Sum of the two largest probabilities; shape (Q,)."""
         first, second = self._top_two
         return np.minimum(first + second, 1.0)
 
     @property
-    def n_classes(self) -> NDArray[np.int64]:
+    def n_classes(self) -> Integers:
         """Classes that can occur; shape (Q,)."""
         return np.asarray((self.pmf > 0).sum(axis=1))
 
     @property
-    def _top_two(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _top_two(self) -> tuple[Floats, Floats]:
         padded = np.concatenate([self.pmf, np.zeros((len(self.pmf), 1))], axis=1)
         two = np.partition(padded, -2, axis=1)
         return two[:, -1], two[:, -2]
@@ -91,7 +88,7 @@ def given_pmf(pmf: ArrayLike, *, family: str = "given") -> Population:
 def dirichlet_mixture(
     n_questions: int,
     *,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
     n_classes: tuple[int, int] = (2, 12),
     alphas: Sequence[float] = (0.15, 0.4, 1.0, 3.0),
 ) -> Population:
@@ -133,7 +130,7 @@ def dirichlet_mixture(
 def zipf(
     n_questions: int,
     *,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
     n_classes: tuple[int, int] = (2, 12),
     exponents: tuple[float, float] = (0.5, 3.0),
 ) -> Population:
@@ -171,11 +168,7 @@ def zipf(
 
 
 def softmax_normal(
-    n_questions: int,
-    *,
-    rng: int | np.random.Generator = 0,
-    n_classes: tuple[int, int] = (4, 10),
-    scales: tuple[float, float] = (1.0, 2.0),
+    n_questions: int, *, rng: Seed = 0, n_classes: tuple[int, int] = (4, 10), scales: tuple[float, float] = (1.0, 2.0)
 ) -> Population:
     """Softmax of independent normal logits, K and their standard deviation drawn uniformly per question.
 
@@ -214,7 +207,7 @@ def softmax_normal(
 def near_tie(
     n_questions: int,
     *,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
     top_two_mass: tuple[float, float] = (0.8, 1.0),
     margin: tuple[float, float] = (0.0, 0.06),
     n_rest: int = 4,
@@ -258,11 +251,7 @@ def near_tie(
 
 
 def easy(
-    n_questions: int,
-    *,
-    rng: int | np.random.Generator = 0,
-    confidence: tuple[float, float] = (0.8, 1.0),
-    n_rest: int = 4,
+    n_questions: int, *, rng: Seed = 0, confidence: tuple[float, float] = (0.8, 1.0), n_rest: int = 4
 ) -> Population:
     """One class that clearly leads.
 
@@ -308,7 +297,7 @@ FAMILIES: dict[str, Callable[..., Population]] = {
 """Generators by name; each takes the number of questions and ``rng=``."""
 
 
-def _occurring(n_questions: int, n_classes: tuple[int, int], rng: np.random.Generator) -> NDArray[np.bool_]:
+def _occurring(n_questions: int, n_classes: tuple[int, int], rng: np.random.Generator) -> Bools:
     """Draw a number of classes per question; which columns they fill."""
     least = check_count("n_classes[0]", n_classes[0])
     most = check_count("n_classes[1]", n_classes[1], least=least)
@@ -316,6 +305,6 @@ def _occurring(n_questions: int, n_classes: tuple[int, int], rng: np.random.Gene
     return np.asarray(np.arange(most) < size[:, None])
 
 
-def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalised(weights: Floats) -> Floats:
     """Divide rows by their sums."""
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

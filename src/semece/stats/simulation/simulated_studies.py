@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from semece.stats.calibration.binned_errors import ece
-from semece.stats.rows import check_choice, check_rng
-from semece.stats.simulation.drawn_runs import simulate
+from semece.stats.rows import Floats, Seed, check_choice, check_rng
+from semece.stats.simulation.drawn_runs import Accuracy, Given, Simulation, simulate
 from semece.stats.simulation.populations import FAMILIES
 from semece.stats.theory.bounds import (
     confidence_error_bound_sem1,
@@ -20,15 +21,9 @@ from semece.stats.theory.predictions import PREDICTIONS, expected_gap, predicted
 from semece.stats.theory.regimes import DESIGNS, REGIMES, regime
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import polars as pl
-    from numpy.typing import NDArray
 
-    from semece.stats.simulation.drawn_runs import Accuracy, Given, Simulation
-
-    Row = tuple[str, str, str | None, str | None, float | None, str | None]
-    Floats = NDArray[np.float64]
+Row = tuple[str, str, str | None, str | None, float | None, str | None]
 
 READINGS: tuple[tuple[str, str], ...] = (("sem1", "pooled"), ("sem2", "pooled"), ("sem2", "split"))
 """Estimators and pairings of a study's table. Sem1 has only one: its class is the mode of all responses."""
@@ -43,7 +38,7 @@ def simulate_study(
     given: Given = "oracle",
     n_select: int | None = None,
     expected: bool = False,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> pl.DataFrame:
     """Simulate a run on a known population and compare it with the truth and the theory.
 

@@ -7,22 +7,18 @@ deployed answer is that of M under pooled pairing and that of s under split pair
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.rows import check_choice, check_count
+from semece.stats.rows import Floats, check_choice, check_count
 from semece.stats.theory.number_arguments import check_margin, check_numbers, check_single, plain, together
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 BiasOf = Literal["sem1", "sem2", "sum"]
 
 
-def selection_error_bound(
-    margin: ArrayLike, top_two_mass: ArrayLike, n_classes: ArrayLike, n: ArrayLike
-) -> NDArray[np.float64]:
+def selection_error_bound(margin: ArrayLike, top_two_mass: ArrayLike, n_classes: ArrayLike, n: ArrayLike) -> Floats:
     r"""Bound on the probability that the most frequent of n responses is not the most probable class.
 
     .. math:: P(\hat z \ne z^*) \le (K - 1) \exp\!\left(-\frac{n \Delta^2}{2p}\right)
@@ -74,7 +70,7 @@ def bias_bound(
     *,
     estimator: BiasOf = "sem1",
     sharp: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Bound on the absolute bias :math:`|E\hat c - c^*|` of an estimator.
 
     .. math:: \min\!\left(C \sqrt{\frac{\log 2K}{2n}},\ (K-1) \exp\!\left(-\frac{n\Delta^2}{2p}\right)\right),
@@ -127,7 +123,7 @@ def bias_bound(
     return plain({"sem1": first, "sem2": second, "sum": first + second}[estimator])
 
 
-def confidence_error_bound_sem1(n_classes: ArrayLike, n: ArrayLike, *, average: bool = False) -> NDArray[np.float64]:
+def confidence_error_bound_sem1(n_classes: ArrayLike, n: ArrayLike, *, average: bool = False) -> Floats:
     r"""Bound on the expected distance of Sem1 from the oracle confidence.
 
     .. math:: E|\hat c_1 - c^*| \le E\max_k |\hat\pi_k - \pi_k| \le \sqrt{\log(2K)/(2n)}
@@ -175,7 +171,7 @@ def confidence_error_bound_sem2(
     *,
     sharp: bool = False,
     average: bool = False,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Bound on the expected distance of Sem2 from the oracle confidence.
 
     .. math:: E|\hat c_2 - c^*| \le \frac{1}{2\sqrt{m}} + \text{bias\_bound}(n = s)
@@ -221,7 +217,7 @@ def confidence_error_bound_sem2(
     return _averaged(noise + bias, average=average)
 
 
-def _averaged(values: NDArray[np.float64], *, average: bool) -> NDArray[np.float64]:
+def _averaged(values: Floats, *, average: bool) -> Floats:
     """Give the values or their mean."""
     return plain(np.asarray(np.mean(values))) if average else plain(values)
 

@@ -6,21 +6,15 @@ n independent responses from :math:`\pi` have multinomial counts: independent Po
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.counts import population_selection
-from semece.stats.rows import check_count
+from semece.stats.counts import Selection, population_selection
+from semece.stats.rows import Floats, check_count
 from semece.stats.theory.number_arguments import check_numbers, plain
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
-    from semece.stats.counts import Selection
-
-
-def expected_sem1(pmf: ArrayLike, n: int) -> NDArray[np.float64]:
+def expected_sem1(pmf: ArrayLike, n: int) -> Floats:
     r"""Exact expectation of Sem1 over n responses, :math:`E \max_k N_k / n`.
 
     Parameters
@@ -54,7 +48,7 @@ def expected_sem1(pmf: ArrayLike, n: int) -> NDArray[np.float64]:
     return _shaped(found.largest / n, pmf)
 
 
-def expected_sem2(pmf: ArrayLike, n_select: int) -> NDArray[np.float64]:
+def expected_sem2(pmf: ArrayLike, n_select: int) -> Floats:
     r"""Exact expectation of Sem2, :math:`\sum_k \pi_k P(\hat z_N = k)`.
 
     Parameters
@@ -87,7 +81,7 @@ def expected_sem2(pmf: ArrayLike, n_select: int) -> NDArray[np.float64]:
     return _shaped((found.probability * rows).sum(axis=1), pmf)
 
 
-def population_selection_probability(pmf: ArrayLike, n: int) -> NDArray[np.float64]:
+def population_selection_probability(pmf: ArrayLike, n: int) -> Floats:
     """Probability of each class to be the most frequent of n responses, ties broken uniformly.
 
     Parameters
@@ -116,18 +110,18 @@ def population_selection_probability(pmf: ArrayLike, n: int) -> NDArray[np.float
     return _shaped(np.maximum(found.probability, 0.0), pmf)
 
 
-def _selection(pmf: ArrayLike, n: int) -> tuple[NDArray[np.float64], Selection]:
+def _selection(pmf: ArrayLike, n: int) -> tuple[Floats, Selection]:
     """Check class probabilities, make them rows, and select from n responses."""
     rows = np.atleast_2d(check_pmf(pmf))
     return rows, population_selection(rows, n)
 
 
-def _shaped(values: NDArray[np.float64], pmf: ArrayLike) -> NDArray[np.float64]:
+def _shaped(values: Floats, pmf: ArrayLike) -> Floats:
     """Drop the first axis if ``pmf`` was one question."""
     return plain(values[0] if np.ndim(pmf) == 1 else values)
 
 
-def check_pmf(pmf: ArrayLike) -> NDArray[np.float64]:
+def check_pmf(pmf: ArrayLike) -> Floats:
     """Check class probabilities, shape (K,) or (Q, K), and make each row sum to 1 exactly.
 
     Raises

@@ -17,21 +17,22 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from semece.stats.theory.number_arguments import check_numbers, plain
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from semece.stats.rows import Floats
 
 
-def density(x: NDArray[np.float64]) -> NDArray[np.float64]:
+def density(x: Floats) -> Floats:
     """Density of the standard normal distribution."""
     return np.asarray(np.exp(-x * x / 2) / np.sqrt(2 * np.pi))
 
 
-def jensen_bias(half_margin: ArrayLike) -> NDArray[np.float64]:
+def jensen_bias(half_margin: ArrayLike) -> Floats:
     r"""Leading constant of Sem1's bias, :math:`J(\lambda) = \varphi(2\lambda) - 2\lambda\,\Phi(-2\lambda)`.
 
     Parameters
@@ -63,7 +64,7 @@ def jensen_bias(half_margin: ArrayLike) -> NDArray[np.float64]:
     return plain(density(m) - m * ndtr(-m))
 
 
-def selection_bias(half_margin: ArrayLike) -> NDArray[np.float64]:
+def selection_bias(half_margin: ArrayLike) -> Floats:
     r"""Leading constant of Sem2's bias without its sign, :math:`S(\lambda) = 2\lambda\,\Phi(-2\lambda)`.
 
     Parameters
@@ -94,7 +95,7 @@ def selection_bias(half_margin: ArrayLike) -> NDArray[np.float64]:
     return plain(m * ndtr(-m))
 
 
-def direct_gap(half_margin: ArrayLike) -> NDArray[np.float64]:
+def direct_gap(half_margin: ArrayLike) -> Floats:
     r"""Leading constant of E Sem1 - E Sem2 at equal n, :math:`g_A = J + S = \varphi(2\lambda)`.
 
     Parameters
@@ -124,7 +125,7 @@ def direct_gap(half_margin: ArrayLike) -> NDArray[np.float64]:
     return plain(density(2 * check_numbers("half_margin", half_margin)))
 
 
-def oracle_gap(half_margin: ArrayLike) -> NDArray[np.float64]:
+def oracle_gap(half_margin: ArrayLike) -> Floats:
     r"""By how much Sem1's bias exceeds Sem2's at equal n, :math:`g_B = J - S`.
 
     Positive: Sem2 is the closer to the oracle confidence. Negative: Sem1 is. The root is
@@ -168,7 +169,7 @@ def crossover_root(select_fraction: float) -> float:
     return float(brentq(excess, 0.0, 1.0, xtol=1e-14))
 
 
-def crossover(select_fraction: ArrayLike = 1.0) -> NDArray[np.float64]:
+def crossover(select_fraction: ArrayLike = 1.0) -> Floats:
     r"""Standardised margin m at which the two biases are equally large.
 
     The root of :math:`\varphi(m) - m\Phi(-m) - m\Phi(-m\sqrt f)`, where m is taken at the n of Sem1 and the selection

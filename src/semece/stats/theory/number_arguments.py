@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.rows import as_decimals, check_number
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from semece.stats.rows import Floats, as_decimals, check_number
 
 
-def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float = np.inf) -> NDArray[np.float64]:
+def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float = np.inf) -> Floats:
     """Check finite numbers in [low, high], a single one or an array.
 
     Parameters
@@ -68,7 +64,7 @@ def check_single(name: str, value: float, *, low: float = 0.0, high: float = np.
     return float(value)
 
 
-def together(**arrays: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def together(**arrays: Floats) -> tuple[Floats, ...]:
     """Broadcast arrays to one shape.
 
     Raises
@@ -94,13 +90,13 @@ def together(**arrays: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
         ) from None
 
 
-def plain(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def plain(values: Floats) -> Floats:
     """Give a number for a zero-dimensional array, and any other array as it is."""
-    result: NDArray[np.float64] = np.asarray(values)[()]
+    result: Floats = np.asarray(values)[()]
     return result
 
 
-def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[Floats, Floats]:
     """Check a margin and the mass of the two largest classes, which is at least the margin and positive."""
     delta = check_numbers("margin", margin, high=1.0)
     mass = check_numbers("top_two_mass", top_two_mass, high=1.0)
@@ -115,7 +111,7 @@ def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[NDArray[np
     return delta, mass
 
 
-def check_selected(n: NDArray[np.float64], n_select: ArrayLike | None) -> NDArray[np.float64]:
+def check_selected(n: Floats, n_select: ArrayLike | None) -> Floats:
     """Check the size of the selection block; half of n, rounded down, if none is given."""
     if n_select is None:
         return np.maximum(np.floor(n / 2), 1.0)

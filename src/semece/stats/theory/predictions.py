@@ -14,12 +14,13 @@ third class. The exact values need nothing: :func:`expected_gap` for a populatio
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 
-from semece.stats.rows import check_choice, check_count
+from semece.stats.rows import Floats, check_choice, check_count
 from semece.stats.theory.expectations import expected_sem1, expected_sem2
 from semece.stats.theory.leading import density, direct_gap, jensen_bias, selection_bias
 from semece.stats.theory.number_arguments import (
@@ -31,9 +32,6 @@ from semece.stats.theory.number_arguments import (
     together,
 )
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
 Prediction = Literal["same-n", "as-run", "given-pool"]
 LARGEST_N = 10**15
 """The largest answer of :func:`minimal_n`."""
@@ -42,7 +40,7 @@ PREDICTIONS: tuple[Prediction, ...] = ("same-n", "as-run", "given-pool")
 
 def predicted_bias(
     margin: ArrayLike, top_two_mass: ArrayLike, n: ArrayLike, *, estimator: Literal["sem1", "sem2"] = "sem1"
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Bias of an estimator to leading order, :math:`\sqrt{p/n} J` or :math:`-\sqrt{p/n} S`.
 
     Parameters
@@ -91,7 +89,7 @@ def predicted_gap(
     *,
     design: Prediction = "as-run",
     n_select: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Predicted estimator gap, E Sem1 - E Sem2, to leading order.
 
     Parameters
@@ -144,7 +142,7 @@ def predicted_gap(
     return plain(s / (size - s) * sigma * density(u) + delta * ndtr(-u))
 
 
-def expected_gap(pmf: ArrayLike, n: int, *, n_select: int | None = None) -> NDArray[np.float64]:
+def expected_gap(pmf: ArrayLike, n: int, *, n_select: int | None = None) -> Floats:
     """Exact estimator gap of a run on a known population, E Sem1 - E Sem2, any number of classes.
 
     Parameters

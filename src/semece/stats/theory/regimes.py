@@ -13,16 +13,14 @@ large_margin        above                                  both biases vanish fa
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from semece.stats.rows import check_choice
+from semece.stats.rows import Floats, check_choice
 from semece.stats.theory.leading import crossover
 from semece.stats.theory.number_arguments import check_margin, check_numbers, check_selected, plain, together
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 Design = Literal["same-n", "as-run"]
 """Whether Sem1 and Sem2 choose from n responses each (the paper's theory), or Sem2 from a block of a run's n."""
@@ -44,8 +42,8 @@ class Boundaries(NamedTuple):
         Margin up to which it is low-margin, never below the crossover.
     """
 
-    crossover: NDArray[np.float64]
-    low_margin: NDArray[np.float64]
+    crossover: Floats
+    low_margin: Floats
 
 
 def regime_boundaries(

@@ -6,13 +6,18 @@ come together, and every statistic is computed on the same draws.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.calibration.bins import width_bins
+from semece.stats.calibration.bins import Closed, width_bins
 from semece.stats.rows import (
+    Bools,
     CheckedRows,
+    Floats,
+    Places,
+    Seed,
     check_correct,
     check_count,
     check_level,
@@ -24,11 +29,6 @@ from semece.stats.rows import (
     sums,
 )
 from semece.stats.uncertainty.intervals import Interval, rejects_calibration, residual_moments
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.calibration.bins import Closed
 
 NEAR_ZERO = "interval unreliable near zero ECE"
 """The note of a difference where one of the two confidences is not distinguishable from calibrated."""
@@ -57,7 +57,7 @@ class Resampling(NamedTuple):
 
     n_resamples: int = 1000
     level: float = 0.95
-    rng: int | np.random.Generator = 0
+    rng: Seed = 0
 
 
 DEFAULT = Resampling()
@@ -99,7 +99,7 @@ class PairedBootstrap(NamedTuple):
     low_margin: PairedDifference | None
 
 
-def is_low_margin(margin: ArrayLike, n: ArrayLike) -> NDArray[np.bool_]:
+def is_low_margin(margin: ArrayLike, n: ArrayLike) -> Bools:
     r"""Tell which questions have a margin below :math:`1 / \sqrt{n}`.
 
     Parameters
@@ -191,7 +191,7 @@ def paired_bootstrap(
     ends = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *ends])]
 
-    def difference(kept: NDArray[np.bool_], intervals: list[Interval]) -> PairedDifference:
+    def difference(kept: Bools, intervals: list[Interval]) -> PairedDifference:
         note = NEAR_ZERO if _near_zero(pair, kept, n_bins, closed, generator) else ""
         return PairedDifference(_n_questions(rows, kept), intervals[0], intervals[1], note)
 
@@ -213,7 +213,7 @@ class _Pair(NamedTuple):
 
     first: CheckedRows
     second: CheckedRows
-    low: NDArray[np.bool_]
+    low: Bools
 
 
 def _pair(
@@ -235,12 +235,12 @@ class _Units(NamedTuple):
     question, ``multiplicity`` counts the questions of each unit.
     """
 
-    features: NDArray[np.float64]
-    multiplicity: NDArray[np.float64]
-    drawn: NDArray[np.intp]
+    features: Floats
+    multiplicity: Floats
+    drawn: Places
 
 
-def _mask(low_margin: ArrayLike | None, rows: CheckedRows) -> NDArray[np.bool_]:
+def _mask(low_margin: ArrayLike | None, rows: CheckedRows) -> Bools:
     """Check the mask of low margins; nothing is low without one."""
     n = len(rows.correct)
     if low_margin is None:
@@ -260,7 +260,7 @@ def _units(pair: _Pair, n_bins: int, closed: Closed) -> _Units:
     n_units, n_columns = int(drawn.max()) + 1, 4 * n_bins + 4
     features = np.zeros(n_units * n_columns)
 
-    def add(column: NDArray[np.intp], values: NDArray[np.float64]) -> None:
+    def add(column: Places, values: Floats) -> None:
         features[:] += sums(unit * n_columns + column, values, len(features))
 
     for place, rows in enumerate((pair.first, pair.second)):
@@ -273,7 +273,7 @@ def _units(pair: _Pair, n_bins: int, closed: Closed) -> _Units:
     return _Units(features.reshape(n_units, n_columns), np.bincount(drawn).astype(np.float64), drawn)
 
 
-def _cells(pair: _Pair) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _cells(pair: _Pair) -> tuple[Places, Places]:
     """Give equal rows one number, and list one row of each number."""
     keys = np.stack([pair.first.confidence, pair.second.confidence, pair.first.correct, pair.low.astype(np.float64)])
     order = np.lexsort(keys)
@@ -283,7 +283,7 @@ def _cells(pair: _Pair) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     return cell, order[new]
 
 
-def _resampled(units: _Units, n_resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _resampled(units: _Units, n_resamples: int, rng: np.random.Generator) -> Floats:
     """Sum the features of each replicate; shape (replicates, columns).
 
     One product for many replicates: small products wait for each other's threads on a busy machine.
@@ -298,7 +298,7 @@ def _resampled(units: _Units, n_resamples: int, rng: np.random.Generator) -> NDA
     return totals
 
 
-def _weights(units: _Units, n_resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _weights(units: _Units, n_resamples: int, rng: np.random.Generator) -> Floats:
     """Draw how often each unit is in each replicate; shape (replicates, units)."""
     n, n_units = len(units.drawn), len(units.multiplicity)
     if n_units * MULTINOMIAL_COST < n:
@@ -313,7 +313,7 @@ def _weights(units: _Units, n_resamples: int, rng: np.random.Generator) -> NDArr
     return weights
 
 
-def _statistics(totals: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]:
+def _statistics(totals: Floats, n_bins: int) -> Floats:
     """Mean and ECE difference, overall and at low margin, from summed features; shape (..., 4)."""
     residual = totals[..., : 4 * n_bins].reshape(*totals.shape[:-1], 2, 2, n_bins)
     difference, n = totals[..., 4 * n_bins : 4 * n_bins + 2], totals[..., 4 * n_bins + 2 :]
@@ -324,7 +324,7 @@ def _statistics(totals: NDArray[np.float64], n_bins: int) -> NDArray[np.float64]
     return np.stack([*overall, difference[..., 1] / n_low, (low_ece[..., 0] - low_ece[..., 1]) / n_low], axis=-1)
 
 
-def _near_zero(pair: _Pair, kept: NDArray[np.bool_], n_bins: int, closed: Closed, rng: np.random.Generator) -> bool:
+def _near_zero(pair: _Pair, kept: Bools, n_bins: int, closed: Closed, rng: np.random.Generator) -> bool:
     """Whether calibration of either confidence is not rejected on the kept rows."""
     for rows in (pair.first, pair.second):
         ids = None if rows.ids is None else np.unique(rows.ids[kept], return_inverse=True)[1]
@@ -334,6 +334,6 @@ def _near_zero(pair: _Pair, kept: NDArray[np.bool_], n_bins: int, closed: Closed
     return False
 
 
-def _n_questions(rows: CheckedRows, kept: NDArray[np.bool_]) -> int:
+def _n_questions(rows: CheckedRows, kept: Bools) -> int:
     """Count the questions of the kept rows."""
     return int(kept.sum()) if rows.ids is None else len(np.unique(rows.ids[kept]))

@@ -6,21 +6,26 @@ number, :math:`a_i = [u < c_i]`: the strongest dependence that the confidences a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from semece.stats.calibration.binned_errors import bin_residuals
-from semece.stats.calibration.bins import width_bins
-from semece.stats.rows import check_count, check_level, check_rng, check_rows, check_unit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from semece.stats.calibration.bins import Bins, Closed
-    from semece.stats.rows import CheckedRows
+from semece.stats.calibration.bins import Bins, Closed, width_bins
+from semece.stats.rows import (
+    CheckedRows,
+    Floats,
+    Integers,
+    Places,
+    Seed,
+    check_count,
+    check_level,
+    check_rng,
+    check_rows,
+    check_unit,
+)
 
 CHUNK = 1_000_000
 """Uniform numbers held at a time."""
@@ -50,8 +55,8 @@ class ConsistencyBand(NamedTuple):
         In [0, 1].
     """
 
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
 
 
 def calibration_test(
@@ -62,7 +67,7 @@ def calibration_test(
     closed: Closed = "left",
     ids: ArrayLike | None = None,
     n_resamples: int = 1000,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> CalibrationTest:
     r"""Test whether an ECE is larger than calibrated confidences would give.
 
@@ -124,7 +129,7 @@ def consistency_band(
     level: float = 0.95,
     ids: ArrayLike | None = None,
     n_resamples: int = 1000,
-    rng: int | np.random.Generator = 0,
+    rng: Seed = 0,
 ) -> ConsistencyBand:
     r"""Band of each bin's accuracy under calibration, for a reliability diagram.
 
@@ -177,14 +182,12 @@ def consistency_band(
     return ConsistencyBand(low, high)
 
 
-def _occupied(bins: Bins) -> NDArray[np.intp]:
+def _occupied(bins: Bins) -> Places:
     """List the bins that have rows."""
     return np.unique(bins.place[bins.place >= 0])
 
 
-def _null_right(
-    rows: CheckedRows, bins: Bins, n_resamples: int, rng: int | np.random.Generator
-) -> Iterator[NDArray[np.int64]]:
+def _null_right(rows: CheckedRows, bins: Bins, n_resamples: int, rng: Seed) -> Iterator[Integers]:
     """Draw the correct answers of each occupied bin under calibration, in chunks of shape (draws, occupied bins)."""
     order = np.argsort(bins.place, kind="stable")
     starts = np.searchsorted(bins.place[order], _occupied(bins))

@@ -2,17 +2,13 @@ r"""What the excluded questions could do to a number: bounds over every grading 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from semece.stats.calibration.bins import width_bins
+from semece.stats.calibration.bins import Closed, width_bins
 from semece.stats.rows import check_correct, check_count, check_rows, check_unit
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from semece.stats.calibration.bins import Closed
 
 
 class Bounds(NamedTuple):
