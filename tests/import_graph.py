@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "src" / "semece"
-UNCOUNTED = {"__init__.py", "__main__.py", "py.typed", "__pycache__"}
+UNCOUNTED = {"__init__.py", "__init__.pyi", "__main__.py", "py.typed", "__pycache__"}
 
 Module = tuple[str, ...]
 """The parts of a module's name below the package."""

@@ -26,7 +26,7 @@ RANKS = (
 """A room may import the rooms of lower ranks, and no other."""
 
 RANK = {room: rank for rank, row in enumerate(RANKS) for room in row}
-STATS_MAY_IMPORT = {"errors", "records", "canonical_json", "numpy", "scipy", "numba", "polars"}
+STATS_MAY_IMPORT = {"errors", "records", "canonical_json", "numpy", "scipy", "numba", "polars", "lazy_loader"}
 HEAVY = {"numpy", "scipy", "polars", "matplotlib", "numba", "openai", "rich", "jinja2", "xllamacpp", "genai_prices"}
 FORBIDDEN_NAMES = {
     *("utils", "common", "helpers", "config", "base", "manager"),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.compare.audit import Exported, Scored
+    from semece.compare import Exported, Scored
 
 app = typer.Typer(
     help="Let people judge some of a run's answers, and correct its numbers by what they say.",
@@ -52,7 +52,7 @@ def export(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece audit export RUN.db -o audit.xlsx[/bold]
     """
-    from semece.compare.audit import AuditDesign, export_sheets
+    from semece.compare import AuditDesign, export_sheets
 
     design = AuditDesign(size, by, annotators, overlap, seed)
     with ExitStack() as stack:
@@ -98,8 +98,8 @@ def score(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece audit score RUN.db audit-1.csv audit-2.csv[/bold]
     """
-    from semece.compare.audit import labelled_rows, read_sheet, score_sheets
-    from semece.runs.exports import write
+    from semece.compare import labelled_rows, read_sheet, score_sheets
+    from semece.runs import write
 
     with ExitStack() as stack:
         opened = open_runs(stack, [run], judge)[0]

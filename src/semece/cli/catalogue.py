@@ -44,7 +44,7 @@ def fetch_model() -> None:
 
     Example: [bold]semece fetch-model[/bold]
     """
-    from semece.models.embedded.weights import fetch
+    from semece.models import fetch
 
     typer.echo(str(fetch()))
 

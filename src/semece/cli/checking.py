@@ -10,7 +10,7 @@ from typing import Annotated, Optional
 import typer
 
 from semece.cli.reading_commands import AsJson, Judge, OneRun, open_runs
-from semece.runs.metrics import limited_names
+from semece.runs import limited_names
 
 Limits = Annotated[
     Optional[list[str]],  # noqa: UP045
@@ -41,7 +41,7 @@ def check(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece check RUN.db --max sem2_ece=0.2 --min accuracy=0.7[/bold]
     """
-    from semece.compare.limits import check_run
+    from semece.compare import check_run
 
     with ExitStack() as stack:
         opened = open_runs(stack, [run, *([baseline] if baseline else [])], judge)

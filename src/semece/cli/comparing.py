@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.compare.judge_comparison import Comparison
-    from semece.compare.standings import Standings
+    from semece.compare import Comparison, Standings
 
 Several = Annotated[list[Path], typer.Argument(help="Run files: several, or one with --judges.")]
 Judges = Annotated[
@@ -60,7 +59,7 @@ def compare(
     Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
     """
     from semece import SemeceError
-    from semece.compare.judge_comparison import ask_judges, check_two
+    from semece.compare import ask_judges, check_two
 
     if judges is None:
         print_standings(runs, as_json=as_json)
@@ -75,7 +74,7 @@ def compare(
 def print_judges(path: Path, judges: tuple[str, str], *, listed: int, as_json: bool) -> None:
     """Print how two judges of a run differ, and what they have not judged; exit with 3 if they may still do so."""
     from semece import Run, SemeceError
-    from semece.compare.judge_comparison import compare_judges, judge_shortfall
+    from semece.compare import compare_judges, judge_shortfall
 
     shortfalls = [judge_shortfall(path, judge) for judge in judges]
     with Run(path, judge=judges[0]) as first, Run(path, judge=judges[1]) as second:
@@ -141,7 +140,7 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
 def print_standings(paths: Sequence[Path], *, as_json: bool) -> None:
     """Print how runs differ: who is ahead, how surely, and every paired change."""
     from semece import tables
-    from semece.compare.standings import compare_runs
+    from semece.compare import compare_runs
 
     with ExitStack() as stack:
         runs = open_runs(stack, paths)
@@ -181,7 +180,7 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
 
 def leader(quantity: str, title: str, first: pl.DataFrame) -> str:
     """Say who is ahead in a quantity, and how surely."""
-    from semece.runs.metrics import directions
+    from semece.runs import directions
 
     higher = directions()[quantity] == "higher"
     what = f"Highest {title[:1].lower()}{title[1:]}" if higher else f"Least {title}"

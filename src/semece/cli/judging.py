@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.compare.judge_eval import Evaluation
-    from semece.compare.labelled_files import Labelled
-    from semece.runs.shortfalls import Shortfall
+    from semece.compare import Evaluation, Labelled
+    from semece.runs import Shortfall
 
 T = TypeVar("T")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -64,8 +63,7 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece judge-eval labelled.jsonl --judge rules --judge openai/gpt-4o-mini[/bold]
     """
-    from semece.compare.judge_eval import evaluate_judge, groups_of
-    from semece.compare.labelled_files import narrowed
+    from semece.compare import evaluate_judge, groups_of, narrowed
 
     calls = told.calls()
     labelled = narrowed(read_file(file, skip_bad=skip_bad), limit=limit, max_words=max_words)
@@ -82,7 +80,7 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
 def read_file(file: Path, *, skip_bad: bool) -> Labelled:
     """Read labelled answers; say what was left out, and what cannot be measured."""
     from semece import tables
-    from semece.compare.labelled_files import read_labelled, without_reference
+    from semece.compare import read_labelled, without_reference
 
     bad: list[str] = []
     labelled = read_labelled(file, bad=(lambda error: bad.append(str(error))) if skip_bad else None)
@@ -178,7 +176,7 @@ HIDDEN = ("both", "judge_only", "people_only", "neither", "questions", "rand", "
 def measured(labelled: Labelled, evaluation: Evaluation, by: str | None) -> dict[str, pl.DataFrame]:
     """Make the tables of one judge, by name; only those that have something to tell."""
     from semece import tables
-    from semece.compare.judge_eval import LENGTHS, answers_of_questions, verdict_rows
+    from semece.compare import LENGTHS, answers_of_questions, verdict_rows
 
     judge, found = evaluation.judge, {}
     if labelled.graded:

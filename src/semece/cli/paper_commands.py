@@ -30,7 +30,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     Example: [bold]semece table ece runs/*.db --format latex -o ece.tex[/bold]
     """
     from semece import SemeceError, tables
-    from semece.runs.exports import write
+    from semece.runs import write
 
     with ExitStack() as stack:
         try:
@@ -54,7 +54,7 @@ def figure(
     Example: [bold]semece figure reliability runs/*.db -o reliability.pdf[/bold]
     """
     from semece import SemeceError, figures
-    from semece.show.figures.run_figures import draw
+    from semece.show import draw
 
     with ExitStack() as stack:
         try:

@@ -12,7 +12,9 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.runs.run import QuestionView, Run
+    import polars as pl
+
+    from semece.runs import QuestionView, Run
 
 Runs = Annotated[list[Path], typer.Argument(help="Run files.")]
 OneRun = Annotated[Path, typer.Argument(help="A run file.")]
@@ -26,7 +28,7 @@ def open_runs(stack: ExitStack, paths: Sequence[Path], judge: str | None = None)
 
     opened = [stack.enter_context(Run(path, judge=judge)) for path in paths]
     if judge is not None:
-        from semece.compare.judge_comparison import check_judged
+        from semece.compare import check_judged
 
         for run in opened:
             check_judged(run, judge)
@@ -78,7 +80,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
 def spent_lines(run: Run) -> Iterator[str]:
     """Say what was spent and what the run noticed; nothing for samples that cost nothing."""
     from semece import tables
-    from semece.show.report import cost_text
+    from semece.show import cost_text
 
     dollars, asked, answered = run.spent
     failed, paid = run.failed_calls
@@ -90,7 +92,7 @@ def spent_lines(run: Run) -> Iterator[str]:
         yield f"Noticed: {event}."
 
 
-def across(table: object) -> str:
+def across(table: pl.DataFrame) -> str:
     """Lay the summary out with one column a run."""
     from semece import tables
 
@@ -158,7 +160,7 @@ def report(
 
     Example: [bold]semece report runs/starter--local-smollm2.db -o report.html[/bold]
     """
-    from semece.show.report import build
+    from semece.show import build
 
     with ExitStack() as stack:
         typer.echo(str(build(open_runs(stack, runs, judge), output)))
@@ -177,7 +179,7 @@ def export(
 
     Example: [bold]semece export runs/starter--local-smollm2.db --to jsonl -o samples.jsonl[/bold]
     """
-    from semece.runs.exports import export as write
+    from semece.runs import export as write
 
     with ExitStack() as stack:
         for sentence in write(open_runs(stack, [run], judge)[0], what=what, form=to, output=output):
@@ -189,7 +191,7 @@ def doctor(run: OneRun) -> None:
 
     Example: [bold]semece doctor runs/starter--local-smollm2.db[/bold]
     """
-    from semece.runs.health import examine
+    from semece.runs import examine
 
     well, lines = examine(run)
     for line in lines:

@@ -73,7 +73,7 @@ def report(path: Path, outcome: Outcome | None, code: int, job: Job) -> None:
 
 def owed(path: Path, job: Job) -> Iterator[str]:
     """Say what a judge that is a model could not judge, and why; what did not come is counted as missing elsewhere."""
-    from semece.compare.judge_comparison import judge_shortfall
+    from semece.compare import judge_shortfall
 
     judges = {job.view["partition_judge"], job.view["grade_judge"]}
     shortfall = judge_shortfall(path, *judges) if len(judges) == 1 else None
@@ -174,7 +174,7 @@ def settings_from(told: Told, prices: Mapping[str, Price]) -> Settings:
 
 def run_to_end(job: Job, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
     """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
-    from semece.runs.run import Run
+    from semece.runs import Run
     from semece.sampling import Outcome, make_run
 
     try:

@@ -54,8 +54,8 @@ def score(  # noqa: PLR0917 - one parameter per option
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.reading_commands import print_summary
-    from semece.runs.scored_samples import SamplesReading
-    from semece.runs.scored_samples import score as store_samples
+    from semece.runs import SamplesReading
+    from semece.runs import score as store_samples
 
     path = output or Path("runs") / f"{files[0].stem}.db"
     reading = SamplesReading(form, skip_bad, questions, model, scorer)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece.sampling import PricePlan, Progress
-    from semece.show.tables.study_grid import CellNumbers
+    from semece.show import CellNumbers
     from semece.study import Cell, CellPlan, Ended, Study
 
 
@@ -100,7 +100,7 @@ def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
 def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
     """Read a run; None if there is nothing, or nothing that the study asks for."""
     from semece import Run
-    from semece.show.tables.study_grid import read_cell
+    from semece.show import read_cell
 
     if not (one.readable and one.cell.path.exists()):
         return None
@@ -110,7 +110,7 @@ def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
 
 def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[str]:
     """Lay a study out: sentences, table, what was spent, and the paths of the runs that are in the table."""
-    from semece.show.tables.study_grid import grid_table
+    from semece.show import grid_table
 
     for one, numbers in zip(found, read, strict=True):
         yield cell_sentence(one, numbers)
@@ -157,7 +157,7 @@ def table_notes(made: Study) -> Iterator[str]:
 
 def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
     """Say what all runs have cost so far, and what they noticed."""
-    from semece.show.report import cost_text
+    from semece.show import cost_text
 
     costs = [numbers.spent[0] for numbers in there]
     dollars = None if None in costs else sum(cost for cost in costs if cost is not None)
@@ -171,7 +171,7 @@ def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
 def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> dict[str, Any]:
     """Give a study as JSON."""
     from semece import tables
-    from semece.show.tables.study_grid import grid_table
+    from semece.show import grid_table
 
     there = [numbers for numbers in read if numbers is not None]
     table = grid_table(there, n_bins=made.n_bins, closed=made.closed)

@@ -124,7 +124,7 @@ def simulate(  # noqa: PLR0917 - one parameter per option
             questions,
             n,
             correctness=correctness,
-            given=given,
+            given=given,  # type: ignore[arg-type] # checked there
             expected=expected,
             rng=seed,
         )

@@ -11,8 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.errors import ParseError, SemeceError
-from semece.judges import ALWAYS, Missing, Undelivered, judge_question, open_judge, open_judges, row_of, spelling_of
-from semece.judges.rules.english.hedges import is_hedged
+from semece.judges import (
+    ALWAYS,
+    Missing,
+    Undelivered,
+    is_hedged,
+    judge_question,
+    open_judge,
+    open_judges,
+    row_of,
+    spelling_of,
+)
 from semece.records import ALARM_KINDS
 from semece.runs import Run, Shortfall, quantities, shortfall_of
 from semece.sampling import (
@@ -25,15 +34,7 @@ from semece.sampling import (
     stored_answers,
     usable_answers,
 )
-from semece.stats.diagnostics import (
-    CHANGE,
-    JudgedRun,
-    frame,
-    hedging_bracket,
-    index_rows,
-    judge_agreement,
-    partition_agreement,
-)
+from semece.stats import CHANGE, JudgedRun, frame, hedging_bracket, index_rows, judge_agreement, partition_agreement
 from semece.store import Store, read_stored
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from semece.canonical_json import digest, encodable
 from semece.datasets import REFERENCE_NAMES, question_from, read_rows, shown
 from semece.errors import ParseError, SemeceError, visible
 from semece.formats import sample_from
-from semece.judges.given import read_given
+from semece.judges import read_given
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
 from semece.runs import names_of, pool_of, quantities
-from semece.stats.diagnostics import compare_arms, rank_arms
+from semece.stats import compare_arms, rank_arms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import SemeceError
@@ -10,7 +11,6 @@ from semece.judges.exact import ExactJudge
 from semece.judges.given import GivenJudge
 from semece.judges.judged_questions import FreeJudge
 from semece.judges.llm import PROMPTS, LLMJudge
-from semece.judges.rules.rules_judge import RulesJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,13 +46,20 @@ def _open_llm(name: str, variant: str | None, **options: Any) -> Judge:  # noqa:
     return judge if variant is None else replace(judge, **_variant(variant))
 
 
-def _without_variants(judge: Judge) -> Callable[..., Judge]:
+@cache
+def _rules() -> Judge:
+    from semece.judges.rules.rules_judge import RulesJudge  # its words and units take a while to load
+
+    return FreeJudge(RulesJudge())
+
+
+def _without_variants(make: Callable[[], Judge]) -> Callable[..., Judge]:
     """Make the opener of a judge that always judges in the same way."""
 
     def opened(name: str, variant: str | None, **_: Any) -> Judge:  # noqa: ANN401 - the options of a model
         if variant is not None:
             raise SemeceError(f"{name} has no variants: it always judges in the same way; got {f'{name}#{variant}'!r}")
-        return judge
+        return make()
 
     return opened
 
@@ -61,10 +68,10 @@ MODEL = "SERVICE/NAME"
 """Stands in the table for every spelling of a model."""
 
 JUDGES: dict[str, KnownJudge] = {
-    "rules": KnownJudge("rules of English, no model: free", _without_variants(FreeJudge(RulesJudge()))),
-    "exact": KnownJudge("equal strings, no model: free", _without_variants(FreeJudge(ExactJudge()))),
+    "rules": KnownJudge("rules of English, no model: free", _without_variants(_rules)),
+    "exact": KnownJudge("equal strings, no model: free", _without_variants(partial(FreeJudge, ExactJudge()))),
     "given": KnownJudge(
-        "labels and grades that came with the samples", _without_variants(GivenJudge()), came_with_samples=True
+        "labels and grades that came with the samples", _without_variants(GivenJudge), came_with_samples=True
     ),
     MODEL: KnownJudge("a language model, asked with a prompt", _open_llm, asks_model=True),
 }

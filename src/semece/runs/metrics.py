@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from semece.stats.diagnostics.changes import ComparedQuantity
-    from semece.stats.uncertainty.intervals import Interval
+    from semece.stats import ComparedQuantity, Interval
 
     Floats = NDArray[np.float64]
 
@@ -113,8 +112,7 @@ class Metric:
 
     def interval(self, confidence: Floats, correct: Floats, **options: Any) -> Interval:  # noqa: ANN401
         """Give the value with its 95 % interval; nan at its ends for too few questions."""
-        from semece.stats.diagnostics.resampling import resampled_interval
-        from semece.stats.uncertainty.intervals import Interval
+        from semece.stats import Interval, resampled_interval
 
         found = self.measure(confidence, correct, **options)
         if isinstance(found, Interval):
@@ -187,7 +185,7 @@ def limited_names() -> tuple[str, ...]:
 
 def quantities() -> tuple[ComparedQuantity, ...]:
     """Give what runs are compared by, as the statistics take it."""
-    from semece.stats.diagnostics.changes import ComparedQuantity
+    from semece.stats import ComparedQuantity
 
     return tuple(
         ComparedQuantity(

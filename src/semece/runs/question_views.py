@@ -174,7 +174,7 @@ def with_estimates(views: Sequence[QuestionView], settings: dict[str, Any]) -> I
     QuestionView
         With the core's numbers if the question has classes, and the reason why it enters no metric if it does not.
     """
-    from semece.stats.estimators import estimate
+    from semece.stats import estimate
 
     parts = [v for v in views if v.partition is not None]
     labels = [v.partition.labels for v in parts if v.partition is not None]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.stats.diagnostics import Pool
+    from semece.stats import Pool
 
 __all__ = ["QuestionView", "Run", "names_of", "pool_of"]
 
@@ -262,7 +262,7 @@ def pool_of(views: Sequence[QuestionView]) -> Pool:
     SemeceError
         None is complete.
     """
-    from semece.stats.diagnostics import pool
+    from semece.stats import pool
 
     entering = [v.partition if v.estimate.status == "complete" else None for v in views]
     if not any(entering):
@@ -278,7 +278,7 @@ def _regimes(table: pl.DataFrame) -> pl.Series:
     """Name the regime of each question with a margin; as a run computes its estimators."""
     import polars as pl
 
-    from semece.stats.theory import regime
+    from semece.stats import regime
 
     known = table.select(pl.col("margin").is_not_null() & (pl.col("n_responses") >= 2)).to_series()
     names: list[str | None] = [None] * len(table)

@@ -11,8 +11,7 @@ from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
 from semece.errors import ParseError, StoreError, visible
 from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect
-from semece.judges import JUDGES, open_judge, run_procedure
-from semece.judges.given import GivenJudge, given_key, read_given
+from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
 from semece.prompts.responses import read_response
 from semece.records import VERDICTS, Response
 from semece.store import Store, StoredReply

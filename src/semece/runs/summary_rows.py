@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.runs.metrics import CONFIDENCES, metrics_of
 from semece.runs.verdicts import REASONS, excluded_text
-from semece.stats.theory import REGIMES
+from semece.stats import REGIMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece.runs.run import Run
-    from semece.stats.uncertainty.intervals import Interval
+    from semece.stats import Interval
 
 UNUSABLE: tuple[str, ...] = ("content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
@@ -170,7 +170,7 @@ def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
     """Bound accuracy and ECEs over all gradings of the excluded questions; the ECEs of those with a confidence."""
     import polars as pl
 
-    from semece.stats.uncertainty.exclusions import accuracy_bounds, ece_bounds
+    from semece.stats import accuracy_bounds, ece_bounds
 
     complete = pl.col("status") == "complete"
     entering, excluded = estimates.filter(complete), estimates.filter(~complete)
@@ -263,7 +263,7 @@ def reliability(estimates: pl.DataFrame, estimator: str) -> pl.DataFrame | None:
     """
     import polars as pl
 
-    from semece.stats.calibration.binned_errors import reliability_table
+    from semece.stats import reliability_table
 
     rows = estimates.filter(pl.col("status") == "complete").select(estimator, "correct").drop_nulls()
     if not rows.height:

@@ -114,7 +114,7 @@ def implication(estimates: pl.DataFrame) -> str:
     """
     import polars as pl
 
-    from semece.stats.theory import regime_summary
+    from semece.stats import regime_summary
 
     names = ["margin", "top_two_mass", "n_classes", "n_responses"]
     rows = estimates.filter(pl.col("status") == "complete").select(*names, "sem1", "correct").drop_nulls()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semece.datasets import Dataset, open_dataset
 from semece.errors import BudgetError, ParseError, SemeceError, StoreError
 from semece.judges import models_of, open_judges, row_of
-from semece.runs.exports import write
+from semece.runs import write
 from semece.sampling import (
     OPEN,
     Budget,

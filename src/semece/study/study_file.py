@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from semece.sampling import CallSettings
-    from semece.stats.calibration.bins import Closed
+    from semece.stats import Closed
 
 NAME, OUTPUT, CLOSED = (Option(name=name, help="", kind=str) for name in ("name", "output", "closed"))
 BINS = Option(name="bins", help="", kind=int)
@@ -278,7 +278,7 @@ def _check_paths(where: str, cells: Sequence[Cell]) -> None:
 
 def _bins(where: str, analysis: Mapping[str, Any]) -> tuple[int, Closed]:
     """Read how the table is made."""
-    from semece.stats.calibration.bins import CLOSED
+    from semece.stats import CLOSED
 
     n_bins, closed = analysis.get("bins", 10), analysis.get("closed", "left")
     if n_bins < 1:

@@ -5,27 +5,6 @@ one that was given first, by its most frequent wording. A sheet says nothing of 
 the order; what it is a sample of is written in every row of it, so no key can be lost.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from semece.compare.audit.audited_answers import Deployed, deployed_answers
-from semece.compare.audit.draws import BY, AuditPlan, draw
-from semece.compare.audit.sheet_exports import AuditDesign, Exported, export_sheets
-from semece.compare.audit.sheet_scores import Scored, labelled_rows, score_sheets
-from semece.compare.audit.sheets import COLUMNS, Sheet, read_sheet
-
-__all__ = [
-    "BY",
-    "COLUMNS",
-    "AuditDesign",
-    "AuditPlan",
-    "Deployed",
-    "Exported",
-    "Scored",
-    "Sheet",
-    "deployed_answers",
-    "draw",
-    "export_sheets",
-    "labelled_rows",
-    "read_sheet",
-    "score_sheets",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from semece.runs import spread, spread_columns
-from semece.stats.correction import MIN_AUDITED, Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
+from semece.stats import (
+    MIN_AUDITED,
+    Audited,
+    accuracy_interval,
+    corrected_accuracy,
+    corrected_debiased_ece,
+    corrected_ece,
+    debiased_ece,
+    ece_interval,
+)
 from semece.stats.diagnostics import audited_quality, frame
-from semece.stats.uncertainty.intervals import accuracy_interval, debiased_ece, ece_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

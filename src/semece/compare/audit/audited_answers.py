@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
-from semece.stats.estimators import mode
+from semece.stats import mode
 
 if TYPE_CHECKING:
     from semece.records import Question

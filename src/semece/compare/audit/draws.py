@@ -9,7 +9,7 @@ import numpy as np
 
 from semece.canonical_json import digest
 from semece.errors import SemeceError
-from semece.stats.calibration.bins import bin_index
+from semece.stats import bin_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.show.figures.canvas import COLORS, FAINT, MARKERS, MUTED, NAMES, axes_or_new, column_of, styled
-from semece.stats.rows import check_choice
+from semece.stats import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

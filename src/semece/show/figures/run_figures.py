@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from semece.runs import Run
     from semece.show.tables.paper_tables import PooledQuestions
-    from semece.stats.calibration.binned_errors import ReliabilityTable
-    from semece.stats.diagnostics import Pool
+    from semece.stats import Pool, ReliabilityTable
 
 MOST = 4
 """Most panels of a figure; more are too small to read."""
@@ -84,7 +83,7 @@ def _panels(number: int) -> tuple[Figure, list[Axes]]:
 
 def reliability_of(pool: Pool, estimator: str) -> ReliabilityTable | None:
     """Tabulate the reliability of one confidence; None where no question has it."""
-    from semece.stats.calibration.binned_errors import reliability_table
+    from semece.stats import reliability_table
 
     c, a = known(getattr(pool, estimator), pool.correct)
     return reliability_table(c, a) if c.size else None
@@ -110,7 +109,7 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
     """Draw the predicted gaps of all runs on one axes."""
     import polars as pl
 
-    from semece.stats.diagnostics import alignment
+    from semece.stats import alignment
 
     fig, (ax,) = figures.figure()
     figures.plot_predictions(pl.concat(alignment(group.pool) for group in every if group.model != POOLED), ax=ax)
@@ -118,14 +117,14 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
 
 
 def _risk_coverage(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats.calibration.ranking import risk_coverage
+    from semece.stats import risk_coverage
 
     for name, values in group.pool.confidences():
         figures.plot_risk_coverage(risk_coverage(*known(values, group.pool.correct)), ax=ax, estimator=name)
 
 
 def _margin(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats.diagnostics import alignment, margin_strata
+    from semece.stats import alignment, margin_strata
 
     figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool))
 
@@ -139,28 +138,28 @@ def _regime(ax: Axes, group: PooledQuestions) -> None:
 
 
 def _sweep(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats.diagnostics import sweep
+    from semece.stats import sweep
 
     pool, budgets = largest_budget(group)
     figures.plot_sweep(sweep(pool, budgets=budgets), ax=ax)
 
 
 def _sweep_ece(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats.diagnostics import sweep
+    from semece.stats import sweep
 
     pool, budgets = largest_budget(group)
     figures.plot_sweep_ece(sweep(pool, budgets=budgets), ax=ax)
 
 
 def _rate(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats.diagnostics import rate, rate_slope
+    from semece.stats import rate, rate_slope
 
     pool, budgets = largest_budget(group)
     figures.plot_rate(rate(pool, budgets=budgets), ax=ax, slope=rate_slope(pool, budgets=budgets))
 
 
 def _budget(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats.diagnostics import budget_spread
+    from semece.stats import budget_spread
 
     pool, budgets = largest_budget(group)
     figures.plot_budget(budget_spread(pool, budgets=budgets), ax=ax)

@@ -46,7 +46,7 @@ def plot_constants(table: Table, *, ax: Axes | None = None) -> Axes:
     >>> len(plot_constants(constants_table()).get_legend().get_texts())
     4
     """
-    from semece.stats.theory import crossover
+    from semece.stats import crossover
 
     ax = axes_or_new(ax)
     m = column_of(table, "standardized_margin")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
 from semece.show.tables.paper_tables import abstention_rows, alignment_rows, margin_rows, sweep_rows
-from semece.stats.diagnostics import FEW
+from semece.stats import FEW
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

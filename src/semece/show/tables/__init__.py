@@ -32,8 +32,7 @@ from semece.runs import (
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
 from semece.show.tables.paper_tables import TABLES, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
-from semece.stats.theory import REGIMES
-from semece.stats.uncertainty.intervals import gap_interval
+from semece.stats import REGIMES, gap_interval
 
 __all__ = [
     "NOTE",

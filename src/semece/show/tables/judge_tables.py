@@ -63,7 +63,7 @@ def grading_table(rows: pl.DataFrame, *, judge: str, order: Sequence[str] = ()) 
 
 def _graded(rows: pl.DataFrame) -> dict[str, Any]:
     """Measure one group."""
-    from semece.stats.diagnostics.judge_quality import grading_quality
+    from semece.stats import grading_quality
 
     graded = rows.drop_nulls("verdict")
     found: dict[str, Any] = {"answers": graded.height, "questions": graded["question_id"].n_unique()}
@@ -106,7 +106,7 @@ def partition_table(
     >>> partition_table([[0, 0, 1]], [[0, 1, 2]], judge="exact").select("false_merges", "false_splits").rows()
     [(0.0, 1.0)]
     """
-    from semece.stats.diagnostics.judge_quality import partition_quality
+    from semece.stats import partition_quality
 
     return _one_row(partition_quality, (people, judged), ("pairs",), PARTITION, judge=judge)
 
@@ -137,7 +137,7 @@ def pairs_table(
     >>> pairs_table([[True, True, False]], [[0, 0, 0]], judge="lax").select("opposite_merged", "correct_merged").rows()
     [(1.0, 1.0)]
     """
-    from semece.stats.diagnostics.judge_quality import pair_quality
+    from semece.stats import pair_quality
 
     counts, numbers = ("opposite_pairs", "correct_pairs"), ("opposite_merged", "correct_merged")
     return _one_row(pair_quality, (people, judged), counts, numbers, judge=judge)

@@ -8,7 +8,7 @@ import numpy as np
 
 from semece.errors import SemeceError
 from semece.runs import CONFIDENCES, metrics_of, spread
-from semece.stats.uncertainty.intervals import Interval
+from semece.stats import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.runs import QuestionView, Run
-    from semece.stats.calibration.bins import Closed
-    from semece.stats.diagnostics import Pool
+    from semece.stats import Closed, Pool
 
 POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
@@ -169,7 +168,7 @@ def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
     """
     import polars as pl
 
-    from semece.stats.uncertainty.bootstrap import is_low_margin, paired_bootstrap
+    from semece.stats import is_low_margin, paired_bootstrap
 
     pool = group.pool
     if len(np.unique(group.ids)) < 2:
@@ -227,7 +226,7 @@ def largest_budget(group: PooledQuestions) -> tuple[Pool, list[int]]:
 
     If no question has n, budgets end at the largest number of usable responses.
     """
-    from semece.stats.diagnostics import BUDGETS
+    from semece.stats import BUDGETS
 
     n = min(group.n, int(group.pool.n_responses.max()))
     return group.pool.take(group.pool.n_responses >= n), sorted({*(b for b in BUDGETS if b < n), n})
@@ -235,7 +234,7 @@ def largest_budget(group: PooledQuestions) -> tuple[Pool, list[int]]:
 
 def sweep_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give what fewer responses would have shown (:func:`semece.stats.diagnostics.sweep`)."""
-    from semece.stats.diagnostics import sweep
+    from semece.stats import sweep
 
     pool, budgets = largest_budget(group)
     return sweep(pool, budgets=budgets)
@@ -243,7 +242,7 @@ def sweep_rows(group: PooledQuestions) -> pl.DataFrame:
 
 def rate_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the estimator gap of low-margin questions at smaller n (:func:`semece.stats.diagnostics.rate`)."""
-    from semece.stats.diagnostics import rate
+    from semece.stats import rate
 
     pool, budgets = largest_budget(group)
     return rate(pool, budgets=budgets)
@@ -251,7 +250,7 @@ def rate_rows(group: PooledQuestions) -> pl.DataFrame:
 
 def slope_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the slope of one run; rows of one question in several runs are not independent, so none for a pool."""
-    from semece.stats.diagnostics import rate_slope
+    from semece.stats import rate_slope
 
     pool, budgets = largest_budget(group)
     table = rate_slope(pool, budgets=budgets)
@@ -269,8 +268,7 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) 
     An answer that is right in part, because tied classes differ, counts as wrong. Nothing for a pool of runs: its rows
     are not independent.
     """
-    from semece.stats.calibration.abstention import abstention_threshold
-    from semece.stats.diagnostics import frame
+    from semece.stats import abstention_threshold, frame
 
     rows = []
     for name, values in group.pool.confidences() if group.model != POOLED else ():
@@ -285,7 +283,7 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give calibration along the margin (:func:`semece.stats.diagnostics.margin_strata`), without empty strata."""
-    from semece.stats.diagnostics import margin_strata
+    from semece.stats import margin_strata
 
     table = margin_strata(group.pool)
     return table.filter(table["questions"] > 0)
@@ -293,7 +291,7 @@ def margin_rows(group: PooledQuestions) -> pl.DataFrame:
 
 def alignment_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the estimator gap at the regimes' boundaries and its predictions (``semece.diagnostics.alignment``)."""
-    from semece.stats.diagnostics import alignment
+    from semece.stats import alignment
 
     return alignment(group.pool)
 

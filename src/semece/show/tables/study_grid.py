@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece.runs import QuestionView, Run
-    from semece.stats.calibration.bins import Closed
+    from semece.stats import Closed
 
 
 class CellNumbers(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 if TYPE_CHECKING:
     import polars as pl
 
-    from semece.stats.theory.regimes import Design
+    from semece.stats import Design
 
 
 def constants_table(*, largest: float = 3.0, points: int = 121) -> pl.DataFrame:
@@ -34,7 +34,7 @@ def constants_table(*, largest: float = 3.0, points: int = 121) -> pl.DataFrame:
     """
     import polars as pl
 
-    from semece.stats.theory import direct_gap, jensen_bias, oracle_gap, selection_bias
+    from semece.stats import direct_gap, jensen_bias, oracle_gap, selection_bias
 
     m = np.linspace(0, largest, points)
     functions = {"jensen_bias": jensen_bias, "selection_bias": selection_bias}
@@ -68,7 +68,7 @@ def regime_table(n: int, *, n_classes: float, design: Design = "as-run", points:
     """
     import polars as pl
 
-    from semece.stats.theory import regime_boundaries
+    from semece.stats import regime_boundaries
 
     mass = np.linspace(0.1, 1, points)
     edges = regime_boundaries(n_classes, n, top_two_mass=mass, design=design)

@@ -14,14 +14,6 @@ Source: Angelopoulos, Bates, Fannjiang, Jordan & Zrnic (2023), Prediction-powere
 size as in Cochran (1977), Sampling techniques.
 """
 
-from __future__ import annotations
+import lazy_loader
 
-from semece.stats.correction.audited_sample import Audited
-from semece.stats.correction.corrected_errors import (
-    MIN_AUDITED,
-    corrected_accuracy,
-    corrected_debiased_ece,
-    corrected_ece,
-)
-
-__all__ = ["MIN_AUDITED", "Audited", "corrected_accuracy", "corrected_debiased_ece", "corrected_ece"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,31 +9,6 @@ numpy, and are what the compiled code is tested against. Functions here trust th
 :mod:`semece.stats.estimators` checks them.
 """
 
-from semece.stats.counts.blocks import Selection, population_selection, subset_maximum, subset_selection
-from semece.stats.counts.polynomials import (
-    Ties,
-    binomial_weights,
-    circle_points,
-    gauss,
-    poisson_weights,
-    selection_table,
-    subset_table,
-)
-from semece.stats.counts.ragged import Counts, integers, per_question
+import lazy_loader
 
-__all__ = [
-    "Counts",
-    "Selection",
-    "Ties",
-    "binomial_weights",
-    "circle_points",
-    "gauss",
-    "integers",
-    "per_question",
-    "poisson_weights",
-    "population_selection",
-    "selection_table",
-    "subset_maximum",
-    "subset_selection",
-    "subset_table",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,33 +5,6 @@ sequence, or of many as :class:`semece.stats.counts.Counts`. Labels are integers
 counts are listed by label.
 """
 
-from semece.stats.estimators.estimate_table import estimate
-from semece.stats.estimators.frequencies import (
-    half_margin,
-    margin,
-    mode,
-    n_classes,
-    pmf,
-    sem1,
-    standardized_margin,
-    top_two_mass,
-)
-from semece.stats.estimators.held_out import selection_probability, sem2
-from semece.stats.estimators.pairing import correctness
-from semece.stats.estimators.stated import verbalized
+import lazy_loader
 
-__all__ = [
-    "correctness",
-    "estimate",
-    "half_margin",
-    "margin",
-    "mode",
-    "n_classes",
-    "pmf",
-    "selection_probability",
-    "sem1",
-    "sem2",
-    "standardized_margin",
-    "top_two_mass",
-    "verbalized",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,31 @@
+# The names of this door, and where they are.
+
+from .alarms import ALARMS as ALARMS
+from .alarms import alarms_of as alarms_of
+from .forms import distinct as distinct
+from .given import GivenJudge as GivenJudge
+from .given import given_key as given_key
+from .given import read_given as read_given
+from .judge_protocol import STAGES as STAGES
+from .judge_protocol import Judge as Judge
+from .judge_protocol import Missing as Missing
+from .judge_protocol import Procedure as Procedure
+from .judge_protocol import Query as Query
+from .judge_protocol import RuleJudge as RuleJudge
+from .judge_protocol import Undelivered as Undelivered
+from .judged_questions import JudgedQuestion as JudgedQuestion
+from .judged_questions import classes_to_grade as classes_to_grade
+from .judged_questions import grade_classes as grade_classes
+from .judged_questions import judge_question as judge_question
+from .judged_questions import run_procedure as run_procedure
+from .known import ALWAYS as ALWAYS
+from .known import JUDGES as JUDGES
+from .known import models_of as models_of
+from .known import open_judge as open_judge
+from .known import open_judges as open_judges
+from .known import row_of as row_of
+from .known import spelling_of as spelling_of
+from .known import with_room as with_room
+from .llm import JUDGE_TOKENS as JUDGE_TOKENS
+from .llm import PROMPTS as PROMPTS
+from .rules.english.hedges import is_hedged as is_hedged

@@ -1,0 +1,16 @@
+# The names of this door, and where they are.
+
+from .blocks import Selection as Selection
+from .blocks import population_selection as population_selection
+from .blocks import subset_maximum as subset_maximum
+from .blocks import subset_selection as subset_selection
+from .polynomials import Ties as Ties
+from .polynomials import binomial_weights as binomial_weights
+from .polynomials import circle_points as circle_points
+from .polynomials import gauss as gauss
+from .polynomials import poisson_weights as poisson_weights
+from .polynomials import selection_table as selection_table
+from .polynomials import subset_table as subset_table
+from .ragged import Counts as Counts
+from .ragged import integers as integers
+from .ragged import per_question as per_question

@@ -1,0 +1,31 @@
+# The names of this door, and where they are.
+
+from .agreement import Agreement as Agreement
+from .agreement import JudgedRun as JudgedRun
+from .agreement import index_rows as index_rows
+from .agreement import judge_agreement as judge_agreement
+from .agreement import partition_agreement as partition_agreement
+from .agreement import partition_stability as partition_stability
+from .audited_quality import AuditedQuality as AuditedQuality
+from .audited_quality import audited_quality as audited_quality
+from .changes import CHANGE as CHANGE
+from .changes import ComparedQuantity as ComparedQuantity
+from .changes import compare_arms as compare_arms
+from .changes import rank_arms as rank_arms
+from .frames import frame as frame
+from .hedging import hedging_bracket as hedging_bracket
+from .judge_quality import grading_quality as grading_quality
+from .judge_quality import pair_quality as pair_quality
+from .judge_quality import partition_quality as partition_quality
+from .margins import alignment as alignment
+from .margins import difficulty as difficulty
+from .margins import margin_strata as margin_strata
+from .pools import FEW as FEW
+from .pools import Pool as Pool
+from .pools import pool as pool
+from .sweeps import BUDGETS as BUDGETS
+from .sweeps import budget_spread as budget_spread
+from .sweeps import one_subsample_ece as one_subsample_ece
+from .sweeps import rate as rate
+from .sweeps import rate_slope as rate_slope
+from .sweeps import sweep as sweep
