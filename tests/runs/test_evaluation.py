@@ -8,7 +8,7 @@ import pytest
 import semece as se
 from semece.errors import ModelError, TransientError
 from semece.models import Message, Request
-from semece.runs.evaluation import NEVER, CallableModel
+from semece.models.callable_model import NEVER, CallableModel
 from semece.sampling.patience import Patience
 
 ASKED = Request((Message("system", "Be brief."), Message("user", "Capital of France?")))

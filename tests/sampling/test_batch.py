@@ -40,8 +40,8 @@ from semece.sampling.batch.ledger import BatchEntry, Ledger, Line, custom_id, ne
 from semece.sampling.budget import Budget, Price, most_tokens, spent_at_most
 from semece.sampling.connections import Callers, Connections
 from semece.sampling.judge_calls import run_asking
+from semece.sampling.request_templates import RequestTemplate, missing_slots
 from semece.sampling.settings import Settings
-from semece.store.keys import RequestTemplate, missing_slots
 from semece.store.run_store import Store
 from tests.batch_client import QUESTIONS, QUICK, REFERENCES, do
 from tests.servers.anthropic_server import AnthropicServer

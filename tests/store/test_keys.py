@@ -4,18 +4,11 @@ import pytest
 
 from semece.judges.llm import JUDGE_TOKENS
 from semece.models import Decoding, Message
-from semece.store.keys import Keys, seed_base, set_failed_aside
+from semece.store.keys import Keys, set_failed_aside
 from semece.store.run_store import Store, StoredReply
 
 MESSAGES = (Message("system", "Group."), Message("user", "é\n\u2028"))
 SCHEMA = {"type": "object", "properties": {"classes": {"type": "array"}}}
-
-
-def test_the_first_seed_of_a_question_is_a_multiple_of_fifty_of_thirty_bits():
-    bases = [seed_base(seed, f"q{i}") for seed in range(3) for i in range(200)]
-    assert all(base % 50 == 0 and 0 <= base < 2**30 for base in bases)
-    assert max(bases) > 2**29
-    assert len(set(bases)) == len(bases)
 
 
 def test_keys_are_what_they_were_in_the_first_version():

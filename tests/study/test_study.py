@@ -23,6 +23,7 @@ from semece.errors import ParseError
 from semece.models import Decoding, Message, Request
 from semece.records import Question
 from semece.runs.run import Run
+from semece.sampling import job
 from semece.sampling.batch.ledger import Ledger, Line
 from semece.sampling.stages import Outcome
 from semece.show.tables import paper_table
@@ -301,7 +302,7 @@ closed = "right"
     made = read_study(tmp_path / "s.toml")
     (cell,) = made.cells
     found = {name: getattr(cell.settings, name) for name in cell.settings.__dataclass_fields__}
-    assert (made.n_bins, made.closed, cell.path) == (5, "right", tmp_path / "out" / "starter--openai-api-test-m.db")
+    assert (made.binning, cell.path) == ((5, "right"), tmp_path / "out" / "starter--openai-api-test-m.db")
     untouched = {"patience", "max_cost", "max_total_tokens", "batch_patience", "retry_failed"}
     from semece.sampling.settings import Settings
 
@@ -828,7 +829,7 @@ def test_the_papers_grid_is_five_models_on_three_datasets_and_is_priced(semece, 
     assert len(set(names)) == len({cell.path for cell in made.cells}) == 15
     assert {cell.settings.n for cell in made.cells} == {50}
     few = replace(open_dataset("starter"), questions=open_dataset("made.jsonl").questions)
-    monkeypatch.setattr(studies.cells, "open_dataset", lambda spelling: replace(few, name=spelling))
+    monkeypatch.setattr(job, "open_dataset", lambda spelling: replace(few, name=spelling))
     code, out, err = semece("study", file, "--dry-run")
     assert (code, err) == (0, "")
     assert re.search(r"together \$[\d.]+ for 15 of 15 runs$", out, flags=re.MULTILINE)

@@ -105,7 +105,7 @@ def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
     if not (one.readable and one.cell.path.exists()):
         return None
     with Run(one.cell.path) as run:
-        return read_cell(run, one.cell.dataset, one.cell.model, n_bins=made.n_bins, closed=made.closed)
+        return read_cell(run, one.cell.dataset, one.cell.model, n_bins=made.binning.n_bins, closed=made.binning.closed)
 
 
 def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[str]:
@@ -117,7 +117,7 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
     there = [numbers for numbers in read if numbers is not None]
     for judge in dict.fromkeys(numbers.row["judge"] for numbers in there):
         yield f"Grouped and graded by {'rules, not by a model or a person' if judge == 'rules' else judge}."
-    table = grid_table(there, n_bins=made.n_bins, closed=made.closed)
+    table = grid_table(there, n_bins=made.binning.n_bins, closed=made.binning.closed)
     if table.height:
         yield f"\n{aligned(shown(table))}\n"
         yield from table_notes(made)
@@ -148,9 +148,10 @@ def table_notes(made: Study) -> Iterator[str]:
     from semece import tables
 
     yield tables.NOTE
-    if made.n_bins != 10 or made.closed != "left":
+    n_bins, closed = made.binning
+    if (n_bins, closed) != (10, "left"):
         yield (
-            f"ECE in {made.n_bins} bins, closed {made.closed}, as [analysis] says; 'semece table' and 'semece report' "
+            f"ECE in {n_bins} bins, closed {closed}, as [analysis] says; 'semece table' and 'semece report' "
             "take 10, closed left."
         )
 
@@ -174,7 +175,7 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
     from semece.show import grid_table
 
     there = [numbers for numbers in read if numbers is not None]
-    table = grid_table(there, n_bins=made.n_bins, closed=made.closed)
+    table = grid_table(there, n_bins=made.binning.n_bins, closed=made.binning.closed)
     cells = []
     for one, numbers in zip(found, read, strict=True):
         facts: dict[str, Any] = {"dataset": one.cell.dataset, "model": one.cell.model, "path": str(one.cell.path)}
@@ -187,8 +188,8 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
     head = {"study": made.name, "sha256": made.sha256, "copy": str(made.copy)}
     return {
         **head,
-        "bins": made.n_bins,
-        "closed": made.closed,
+        "bins": made.binning.n_bins,
+        "closed": made.binning.closed,
         "cells": cells,
         "table": json.loads(tables.to_json(table)),
     }

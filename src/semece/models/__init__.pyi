@@ -1,5 +1,6 @@
 # The names of this door, and where they are.
 
+from .callable_model import CallableModel as CallableModel
 from .embedded.weights import fetch as fetch
 from .protocol import BatchFailedError as BatchFailedError
 from .protocol import BatchModel as BatchModel

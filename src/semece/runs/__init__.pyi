@@ -4,6 +4,7 @@ from .exports import export as export
 from .exports import write as write
 from .health import examine as examine
 from .metrics import CONFIDENCES as CONFIDENCES
+from .metrics import Binning as Binning
 from .metrics import directions as directions
 from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from semece.stats import ComparedQuantity, Interval
+    from semece.stats import Closed, ComparedQuantity, Interval
 
     Floats = NDArray[np.float64]
 
@@ -125,6 +125,38 @@ class Metric:
             yield self.name, None
         else:
             yield from ((f"{each.prefix}_{self.name}", each) for each in CONFIDENCES if each.prefix in self.confidences)
+
+
+class Binning(NamedTuple):
+    """How the bins of an ECE are made.
+
+    Parameters
+    ----------
+    n_bins : int
+        How many, at least 1.
+    closed : {'left', 'right', 'guo', 'linspace-digitize'}
+        Where a value on an edge belongs; see :func:`semece.ece`.
+    """
+
+    n_bins: int = 10
+    closed: Closed = "left"
+
+    @classmethod
+    def checked(cls, n_bins: int, closed: str) -> Binning:
+        """Check what a person wrote.
+
+        Raises
+        ------
+        ValueError
+            Naming the option, its rule and its value.
+        """
+        from semece.stats import CLOSED
+
+        if n_bins < 1:
+            raise ValueError(f"bins must be at least 1; got {n_bins}")
+        if closed not in CLOSED:
+            raise ValueError(f"closed must be {', '.join(CLOSED)}; got {closed!r}")
+        return cls(n_bins, closed)
 
 
 ECE_OPTIONS = ("ids", "n_bins", "closed")

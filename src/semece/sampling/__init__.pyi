@@ -9,8 +9,12 @@ from .budget import read_prices as read_prices
 from .budget import spent_at_most as spent_at_most
 from .connections import Callers as Callers
 from .connections import Connections as Connections
+from .connections import GivenModel as GivenModel
+from .connections import own_model as own_model
+from .job import Datasets as Datasets
 from .job import Job as Job
 from .job import check_identity as check_identity
+from .job import open_names as open_names
 from .job import resolve as resolve
 from .job import view_of as view_of
 from .judge_calls import run_asking as run_asking

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from semece.models import open_batches, open_model
+from semece.models import CallableModel, Model, open_batches, open_model
 from semece.sampling.batch.courier import BatchTerms, Courier
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, spent_at_most
 from semece.sampling.live_calls import Caller, Pace, Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-    from semece.models import BatchModel, Model, Request
+    from semece.models import BatchModel, Request
     from semece.records import Question
     from semece.sampling.settings import CallSettings
     from semece.store import Slot, Store, StoredReply
 
 M = TypeVar("M")
+GivenModel: TypeAlias = "str | Model | Callable[[str], Awaitable[str]]"
+"""A model as people give it: a spelling, an opened one, or an async function from prompt to text."""
+
+
+def own_model(given: GivenModel) -> tuple[str, Model | None]:
+    """Give the name of a model, and the model itself where it is not spelled but given."""
+    if isinstance(given, str):
+        return given, None
+    model = given if isinstance(given, Model) else CallableModel(given)
+    return model.name, model
 
 
 class Connections:

@@ -11,7 +11,8 @@ from semece.datasets import Dataset, open_dataset
 from semece.errors import SemeceError, StoreError, shortened
 from semece.judges import models_of, open_judges, row_of
 from semece.sampling.options import check_options
-from semece.store import RequestTemplate, Store
+from semece.sampling.request_templates import RequestTemplate
+from semece.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -131,8 +132,38 @@ def resolve(
     )
 
 
-def open_names(settings: Settings) -> tuple[Judge, Judge]:
+class Datasets:
+    """Datasets that several jobs share: each is opened once, and one that cannot be is refused again each time."""
+
+    def __init__(self) -> None:
+        self._opened: dict[str, Dataset | SemeceError] = {}
+
+    def open(self, spelling: str) -> Dataset:
+        """Open a dataset.
+
+        Raises
+        ------
+        SemeceError
+            It cannot be opened.
+        """
+        if spelling not in self._opened:
+            try:
+                self._opened[spelling] = open_dataset(spelling)
+            except SemeceError as error:
+                self._opened[spelling] = error
+        found = self._opened[spelling]
+        if isinstance(found, SemeceError):
+            raise found
+        return found
+
+
+def open_names(settings: Settings, *, what: str = "a run") -> tuple[Judge, Judge]:
     """Open the judges of a run, and refuse settings that cannot be meant; nothing is fetched for it.
+
+    Parameters
+    ----------
+    settings, what : Settings, str
+        Whose they are, and what it is called in a refusal.
 
     Raises
     ------
@@ -144,7 +175,9 @@ def open_names(settings: Settings) -> tuple[Judge, Judge]:
     spelled = settings.judges()
     judges = open_judges(*spelled, prompt=settings.judge_prompt)
     if any(row_of(spelling).came_with_samples for spelling in spelled):
-        raise SemeceError("the judge 'given' reads labels that came with samples: 'semece score'; a run needs another")
+        raise SemeceError(
+            f"the judge 'given' reads labels that came with samples: 'semece score'; {what} needs another"
+        )
     for spelling in (settings.model, *models_of(judges)):
         settings.price_list.of(spelling)
     return judges

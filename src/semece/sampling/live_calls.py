@@ -188,7 +188,7 @@ class Caller:
         Raises
         ------
         ModelError, BudgetError
-            RequestTemplate on would be useless; what was delivered before is stored.
+            Asking on would be useless; what was delivered before is stored.
         """
         done: list[StoredReply] = []
         failures = 0

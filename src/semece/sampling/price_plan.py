@@ -14,8 +14,9 @@ from semece.records import Partition
 from semece.sampling.budget import estimated_tokens, prompt_tokens
 from semece.sampling.job import check_identity, resolve
 from semece.sampling.options import check_options
+from semece.sampling.request_templates import missing_slots
 from semece.sampling.stages import read_reply, read_responses, usable_answers
-from semece.store import FINAL, Store, missing_slots, read_stored
+from semece.store import FINAL, Store, read_stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -19,7 +19,8 @@ from semece.sampling.connections import Callers, Connections
 from semece.sampling.job import check_identity
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.live_calls import in_parallel
-from semece.store import RequestTemplate, Slot, Store, missing_slots, set_failed_aside
+from semece.sampling.request_templates import RequestTemplate, missing_slots
+from semece.store import Slot, Store, set_failed_aside
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
@@ -66,7 +67,7 @@ async def respond(
     Raises
     ------
     ModelError, BudgetError
-        RequestTemplate on would be useless; what was delivered is stored.
+        Asking on would be useless; what was delivered is stored.
     """
     stored: set[bytes] = set()
 

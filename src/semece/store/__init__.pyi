@@ -6,10 +6,7 @@ from .judge_replies import KeptJudge as KeptJudge
 from .judge_replies import keys_of as keys_of
 from .judge_replies import read_stored as read_stored
 from .keys import Keys as Keys
-from .keys import RequestTemplate as RequestTemplate
 from .keys import Slot as Slot
-from .keys import missing_slots as missing_slots
-from .keys import seed_base as seed_base
 from .keys import set_failed_aside as set_failed_aside
 from .run_store import FINAL as FINAL
 from .run_store import Store as Store

@@ -10,17 +10,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.datasets import Dataset, open_dataset
 from semece.errors import BudgetError, ParseError, SemeceError, StoreError
-from semece.judges import models_of, open_judges, row_of
 from semece.runs import write
 from semece.sampling import (
     OPEN,
     Budget,
+    Datasets,
     Ledger,
     check_identity,
     check_options,
     make_run,
+    open_names,
     plan,
     resolve,
     spent_at_most,
@@ -62,13 +62,11 @@ def prepare(study: Study) -> Jobs:
     for cell in study.cells:
         with _about(study, cell):
             _check_settings(cell.settings)
-    datasets: dict[str, Dataset | str] = {}
+    datasets = Datasets()
     jobs: dict[Path, Job | str] = {}
     for cell in study.cells:
         with _about(study, cell):
-            if cell.settings.dataset not in datasets:
-                datasets[cell.settings.dataset] = _opened(cell.settings.dataset)
-            jobs[cell.path] = _resolved(study, cell, datasets[cell.settings.dataset])
+            jobs[cell.path] = _resolved(study, cell, datasets)
     return jobs
 
 
@@ -81,33 +79,22 @@ def _about(study: Study, cell: Cell) -> Iterator[None]:
         raise type(error)(f"{study.source}: {cell.name}: {error}") from None
 
 
-def _opened(spelling: str) -> Dataset | str:
-    """Open a dataset; a benchmark that cannot be fetched is a sentence."""
-    try:
-        return open_dataset(spelling)
-    except ParseError:
-        raise
-    except SemeceError as error:
-        return str(error)
-
-
 def _check_settings(settings: Settings) -> None:
     """Refuse settings that cannot be meant, models and judges that nobody knows, and a budget without a price."""
     check_options(settings)
     settings.price_list.check(settings.model)
     try:
-        spelled = settings.judges()
+        settings.judges()
     except SemeceError:
         raise SemeceError(
             f'name a judge in the table [judge]: judge = "rules" (free) or judge = "{settings.model}"'
         ) from None
-    if any(row_of(spelling).came_with_samples for spelling in spelled):
-        raise SemeceError("the judge 'given' reads labels that came with samples; a study needs another")
-    for model in models_of(open_judges(*spelled, prompt=settings.judge_prompt)):
-        settings.price_list.check(model)
+    for judge in open_names(settings, what="a study"):
+        if judge.model is not None:
+            settings.price_list.check(judge.model)
 
 
-def _resolved(study: Study, cell: Cell, data: Dataset | str) -> Job | str:
+def _resolved(study: Study, cell: Cell, datasets: Datasets) -> Job | str:
     """Make the job of a run; a sentence if it cannot be done, which leaves the others to go on.
 
     Raises
@@ -115,8 +102,12 @@ def _resolved(study: Study, cell: Cell, data: Dataset | str) -> Job | str:
     SemeceError
         No question is selected, or its file was made in another way.
     """
-    if isinstance(data, str):
-        return data
+    try:
+        data = datasets.open(cell.settings.dataset)
+    except ParseError:
+        raise
+    except SemeceError as error:
+        return str(error)
     try:
         job = resolve(cell.settings, cell.path, dataset=data)
         store = Store(cell.path) if job.begun else None

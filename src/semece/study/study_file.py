@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from semece.errors import ParseError, shortened
+from semece.runs import Binning
 from semece.sampling import Option, Settings, dataset_name, file_name, options_of, read_prices, safe_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from semece.sampling import CallSettings
-    from semece.stats import Closed
 
 NAME, OUTPUT, CLOSED = (Option(name=name, help="", kind=str) for name in ("name", "output", "closed"))
 BINS = Option(name="bins", help="", kind=int)
@@ -78,7 +78,7 @@ class Study:
         The folder of its runs.
     cells : tuple of Cell
         Its runs: for each dataset all models.
-    n_bins, closed : int, str
+    binning : Binning
         Bins of its table, as in :func:`semece.ece`.
     """
 
@@ -87,8 +87,7 @@ class Study:
     name: str
     output: Path
     cells: tuple[Cell, ...]
-    n_bins: int = 10
-    closed: Closed = "left"
+    binning: Binning
 
     @property
     def sha256(self) -> str:
@@ -152,7 +151,7 @@ def read_study(path: str | Path) -> Study:
     output = Path(head.get("output", Path("runs") / safe_name(head["name"]))).expanduser()
     cells = tuple(_cells(where, output, shared, models, datasets))
     _check_paths(where, cells)
-    return Study(source, text, head["name"], output, cells, *_bins(where, analysis))
+    return Study(source, text, head["name"], output, cells, _binning(where, analysis))
 
 
 def _read_toml(path: Path) -> tuple[bytes, dict[str, Any]]:
@@ -276,13 +275,9 @@ def _check_paths(where: str, cells: Sequence[Cell]) -> None:
             )
 
 
-def _bins(where: str, analysis: Mapping[str, Any]) -> tuple[int, Closed]:
+def _binning(where: str, analysis: Mapping[str, Any]) -> Binning:
     """Read how the table is made."""
-    from semece.stats import CLOSED
-
-    n_bins, closed = analysis.get("bins", 10), analysis.get("closed", "left")
-    if n_bins < 1:
-        raise ParseError(f"{where}: [analysis] bins must be at least 1; got {n_bins}")
-    if closed not in CLOSED:
-        raise ParseError(f"{where}: [analysis] closed must be {', '.join(CLOSED)}; got {closed!r}")
-    return n_bins, closed
+    try:
+        return Binning.checked(analysis.get("bins", 10), analysis.get("closed", "left"))
+    except ValueError as error:
+        raise ParseError(f"{where}: [analysis] {error}") from None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from semece.sampling.batch.ledger import Line
-from semece.store import missing_slots
+from semece.sampling.request_templates import missing_slots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from semece.models import Request
     from semece.records import Question
     from semece.sampling.batch.courier import Courier
-    from semece.store import RequestTemplate, Slot, Store, StoredReply
+    from semece.sampling.request_templates import RequestTemplate
+    from semece.store import Slot, Store, StoredReply
 
 
 async def respond_by_batch(
@@ -39,7 +40,7 @@ async def respond_by_batch(
     Raises
     ------
     ModelError, BudgetError
-        RequestTemplate on would be useless; what was delivered is stored, what is under way stands in the ledger.
+        Asking on would be useless; what was delivered is stored, what is under way stands in the ledger.
     """
     chosen = list(questions)
 

@@ -150,7 +150,7 @@ class Courier:
         Raises
         ------
         ModelError, BudgetError
-            RequestTemplate on would be useless; what was delivered is stored, what is under way stands in the ledger.
+            Asking on would be useless; what was delivered is stored, what is under way stands in the ledger.
         """
         self._take_up()
         if self._open:
