@@ -15,7 +15,7 @@ import pytest
 from semece.datasets import Dataset, open_dataset
 from semece.datasets.files import question_from, read_questions
 from semece.errors import ParseError
-from semece.formats.samples import read_samples
+from semece.formats import collect
 from semece.records import Question
 from semece.sampling.job import choose_questions
 from semece.sampling.settings import Settings
@@ -56,7 +56,7 @@ def test_a_json_list_of_texts_in_a_cell_is_several_references_and_anything_else_
 @pytest.mark.parametrize("form", ["csv", "tsv", "parquet"])
 def test_references_in_a_cell_are_read_alike_in_samples_and_in_questions(form, tmp_path):
     rows = [{"question": "Q?", "references": cell, "answers": '["a", "b"]'} for cell, _ in CELLS]
-    samples = read_samples(write(tmp_path / f"a.{form}", rows))
+    samples = collect([write(tmp_path / f"a.{form}", rows)], form="samples").samples
     assert [sample.question.references for sample in samples] == [references for _, references in CELLS]
 
 

@@ -10,7 +10,6 @@ import threading
 import time
 from contextlib import asynccontextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from types import SimpleNamespace
 
 import pytest
 
@@ -18,7 +17,7 @@ from semece.datasets import Dataset
 from semece.errors import BudgetError, ModelError, TransientError
 from semece.models import PROVIDERS, Decoding, Message, Model, Request, Usage, open_model
 from semece.models.openai.chat_completions import LONELY
-from semece.models.openai.openai_errors import named_option
+from semece.models.openai.openai_errors import Refusal, named_option
 from semece.models.shared.refusals import retry_after
 from semece.records import Question
 from semece.runs.run import Run
@@ -482,7 +481,7 @@ def test_numbers_of_tokens_that_cannot_be_do_not_loosen_a_cap(tmp_path):
 
     async def run():
         async with model_of(*[reply] * 20) as model:
-            model._max_choices = 1
+            model.max_choices = 1
             settings = Settings("openai-api/test/m", "one", n=20, judge="exact", max_total_tokens=4000, concurrency=1)
             for _ in range(2):
                 with pytest.raises(BudgetError):
@@ -743,6 +742,6 @@ def test_a_key_that_comes_back_in_a_reply_is_not_kept(key):
     ],
 )
 def test_of_two_options_in_a_sentence_the_refused_one_is_found(sentence, named):
-    error = SimpleNamespace(body={"message": sentence})
+    refusal = Refusal(400, {"message": sentence})
     sent = ["n", "temperature", "top_p", "max_completion_tokens", "max_tokens"]
-    assert named_option(error, sent) == named
+    assert named_option(refusal, sent) == named

@@ -158,7 +158,7 @@ asyncio.run(main())
 def test_opening_loads_nothing(tmp_path, monkeypatch):
     path = tmp_path / "empty.gguf"
     path.write_bytes(b"GGUF")
-    monkeypatch.setattr(llama_cpp.LlamaCpp, "_load", lambda model: pytest.fail("nothing to load"))
+    monkeypatch.setattr(llama_cpp.LlamaCpp, "_server", property(lambda model: pytest.fail("nothing to load")))
     model = open_gguf(path)
     assert (model.name, model.max_choices) == (f"gguf/{path}", 50)
     asyncio.run(model.aclose())

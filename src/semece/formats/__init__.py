@@ -7,6 +7,7 @@ an attempt that delivered nothing is counted, and no response; a bad row is an e
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.errors import ParseError
@@ -59,9 +60,15 @@ FORMATS = {
     "lm-eval": Format("samples_*.jsonl of lm-evaluation-harness", lm_eval.detect, lm_eval.read),
     "promptfoo": Format("results of promptfoo, .json or .jsonl", promptfoo.detect, promptfoo.read),
     "uqlm": Format("a result of uqlm as JSON", uqlm.detect, uqlm.read),
-    "openai-batch": Format("output files of OpenAI's batches", batch_outputs.detect_openai, batch_outputs.read_openai),
+    "openai-batch": Format(
+        "output files of OpenAI's batches",
+        batch_outputs.detect_openai,
+        partial(batch_outputs.read, read_line=batch_outputs.openai_line),
+    ),
     "anthropic-batch": Format(
-        "results of Anthropic's message batches", batch_outputs.detect_anthropic, batch_outputs.read_anthropic
+        "results of Anthropic's message batches",
+        batch_outputs.detect_anthropic,
+        partial(batch_outputs.read, read_line=batch_outputs.anthropic_line),
     ),
     "simple-evals": Format("*_allresults.json of simple-evals", simple_evals.detect, simple_evals.read),
     "sem-ece": Format("*_clustered.jsonl and *_graded.jsonl of the paper", sem_ece.detect, sem_ece.read),

@@ -53,30 +53,8 @@ def detect_anthropic(opening: Opening) -> bool:
     return opening.has("custom_id", "result", "result.type")
 
 
-def read_openai(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
-    """Read outputs of OpenAI batches of one model.
-
-    Raises
-    ------
-    ParseError
-        Naming file, line, what was expected and what came.
-    """
-    return gathered(sources, wanted, _openai_line)
-
-
-def read_anthropic(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
-    """Read results of Anthropic batches of one model.
-
-    Raises
-    ------
-    ParseError
-        Naming file, line, what was expected and what came.
-    """
-    return gathered(sources, wanted, _anthropic_line)
-
-
-def gathered(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine) -> list[FileQuestion]:
-    """Read the lines of batches and put those of each question together, by their custom ids.
+def read(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine) -> list[FileQuestion]:
+    """Read the lines of batches of one model and put those of each question together, by their custom ids.
 
     Parameters
     ----------
@@ -103,8 +81,7 @@ def gathered(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine)
     gathering = Gathering()
     for source in sources:
         for line, row in source.rows():
-            sample = source.findings.tried(_sample, source, row, f"line {line}", wanted, read_line)
-            if sample is not None:
+            for sample in source.findings.tried(_sample, source, row, f"line {line}", wanted, read_line):
                 gathering.add(sample, natural(row["custom_id"]))
     order = {name: place for place, name in enumerate(wanted.questions)}
     return sorted(gathering.samples(), key=lambda sample: order[sample.question.id])
@@ -141,9 +118,14 @@ def asked(custom_id: str, questions: Mapping[str, Question], where: str) -> Ques
     raise fault(where, "in custom_id the id of one of the questions, or that with a number such as -3", came)
 
 
-def _openai_line(
-    source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted
-) -> tuple[FileResponse, ...] | None:
+def openai_line(source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted) -> tuple[FileResponse, ...] | None:
+    """Read a line of OpenAI's; None if it is of another model.
+
+    Raises
+    ------
+    ParseError
+        Naming file, line, what was expected and what came.
+    """
     where = source.where(place)
     response = value_in(row, where, "response")
     status = response.get("status_code") if isinstance(response, dict) else None
@@ -195,9 +177,16 @@ def _response(body: dict[str, Any], place: str, where: str) -> FileResponse:
     return FileResponse("".join(texts), place, status=status)
 
 
-def _anthropic_line(
+def anthropic_line(
     source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted
 ) -> tuple[FileResponse, ...] | None:
+    """Read a line of Anthropic's; None if it is of another model.
+
+    Raises
+    ------
+    ParseError
+        Naming file, line, what was expected and what came.
+    """
     where = source.where(place)
     kind = text_in(row, where, "result", "type")
     if kind in FAILURES:

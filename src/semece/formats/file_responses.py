@@ -136,8 +136,7 @@ class Gathering:
         ParseError
             It is bad, and that was not asked for.
         """
-        sample = findings.tried(read, *row, **more)
-        if sample is not None:
+        for sample in findings.tried(read, *row, **more):
             findings.tried(self.add, sample)
 
     def samples(self) -> list[FileQuestion]:

@@ -15,7 +15,7 @@ import re
 import struct
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.errors import ParseError
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, Gathering, ended, natural
@@ -23,8 +23,9 @@ from semece.formats.sources import fault, list_in, text_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
+    from zipfile import ZipFile
 
     from semece.formats.file_responses import FileStatus
     from semece.formats.json_stream import Json
@@ -52,12 +53,8 @@ _ATTACHMENTS = re.compile(r"(?P<folder>samples/.*_epoch_[0-9]+/)attachments/(?P<
 _ATTACHED = "attachment://"
 
 
-def _zip_module() -> Any:  # noqa: ANN401 - a module
-    """Give the module that unpacks Zstandard too: Python's own does from 3.14 on, until then its backport."""
-    return zipfile if hasattr(zipfile, "ZIP_ZSTANDARD") else importlib.import_module("backports.zstd.zipfile")
-
-
-_ZIP = _zip_module()
+_ZIP: Any = zipfile if hasattr(zipfile, "ZIP_ZSTANDARD") else importlib.import_module("backports.zstd.zipfile")
+"""What unpacks Zstandard too: Python's own module does from 3.14 on, until then its backport."""
 
 
 class Epoch(NamedTuple):
@@ -102,37 +99,33 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
 
 
 def _from_archive(source: SampleFile, wanted: Wanted) -> Iterator[Epoch]:
-    with source.reading(), _Archive(source.path) as archive:
-        names = set(archive)
+    with source.reading(), _opened(source.path) as archive:
+        names = dict.fromkeys(archive.namelist())
         about = next((name for name in ("header.json", "_journal/start.json") if name in names), None)
         if about is None:
-            listed = ", ".join(archive.names[:5]) or "nothing in it"
+            listed = ", ".join(list(names)[:5]) or "nothing in it"
             raise fault(source.path, "a log of Inspect, with header.json", f"an archive with {listed}")
-        header = archive.json(about)
+        header = _json(archive, about)
         if wanted.leaves_out(_about(source, header)):
             return
-        chunks = _chunks(archive)
-        found = 0
-        for name in archive:
-            if _SAMPLE.fullmatch(name):
-                found += 1
-                epoch = source.findings.tried(_member, source, archive, name, chunks)
-                if epoch is not None:
-                    yield epoch
-        _check_whole(source, header, found)
+        chunks = _chunks(names)
+        members = [name for name in names if _SAMPLE.fullmatch(name)]
+        for name in members:
+            yield from source.findings.tried(_member, source, archive, name, chunks)
+        _check_whole(source, header, len(members))
 
 
-def _chunks(archive: _Archive) -> dict[str, list[int]]:
+def _chunks(names: Iterable[str]) -> dict[str, list[int]]:
     """List the attachments of samples that are stored in chunks: by folder the index of the first of each chunk."""
     chunks: dict[str, list[int]] = {}
-    for name in archive:
+    for name in names:
         if found := _ATTACHMENTS.fullmatch(name):
             chunks.setdefault(found["folder"], []).append(int(found["start"]))
     return chunks
 
 
-def _member(source: SampleFile, archive: _Archive, name: str, chunks: Mapping[str, Sequence[int]]) -> Epoch:
-    sample = archive.json(name)
+def _member(source: SampleFile, archive: ZipFile, name: str, chunks: Mapping[str, Sequence[int]]) -> Epoch:
+    sample = _json(archive, name)
     folder = name.removesuffix("sample.json")
 
     def resolve(reference: str, where: str) -> str:
@@ -142,7 +135,7 @@ def _member(source: SampleFile, archive: _Archive, name: str, chunks: Mapping[st
         if not before:
             raise fault(where, f"{folder}attachments/ with attachment {reference}", "none")
         first = max(before)
-        return text_in(archive.json(f"{folder}attachments/{first}.json"), where, int(reference) - first)
+        return text_in(_json(archive, f"{folder}attachments/{first}.json"), where, int(reference) - first)
 
     return _epoch(source, sample, name, resolve)
 
@@ -158,9 +151,8 @@ def _from_document(source: SampleFile, wanted: Wanted) -> Iterator[Epoch]:
                 left_out = wanted.leaves_out(_about(source, header))
                 for place in stream.items():
                     found += 1
-                    epoch = source.findings.tried(_element, source, stream.value(), f"samples[{place}]")
-                    if epoch is not None and not left_out:
-                        yield epoch
+                    epochs = source.findings.tried(_element, source, stream.value(), f"samples[{place}]")
+                    yield from () if left_out else epochs
         stream.end()
     if found and not left_out:
         _check_whole(source, header, found)
@@ -273,56 +265,40 @@ def _scores(sample: dict[str, Any], where: str) -> tuple[tuple[str, str], ...]:
     return tuple(read)
 
 
-class _Archive:
-    """A zip archive of JSON documents, also of such that are compressed with Zstandard. A context manager.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
+def _opened(path: Path) -> ZipFile:
+    """Open a zip archive of JSON documents, also of such that are compressed with Zstandard.
 
     Raises
     ------
     ParseError
         It is no zip archive, or its end is missing.
     """
+    try:
+        archive: ZipFile = _ZIP.ZipFile(path)
+    except (_ZIP.BadZipFile, ValueError, NotImplementedError, EOFError, struct.error):
+        came = "the end of the file: it is cut, damaged or still being written"
+        raise fault(f"{path}, byte {path.stat().st_size}", "the end of a zip archive", came) from None
+    return archive
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        try:
-            self._zip = _ZIP.ZipFile(path)
-        except (_ZIP.BadZipFile, ValueError, NotImplementedError, EOFError, struct.error):
-            came = "the end of the file: it is cut, damaged or still being written"
-            raise fault(f"{path}, byte {path.stat().st_size}", "the end of a zip archive", came) from None
-        self.names = list(dict.fromkeys(info.filename for info in self._zip.infolist()))
 
-    def __enter__(self) -> Self:
-        return self
+def _json(archive: ZipFile, name: str) -> Json:
+    """Read a member of an archive; of several with one name the last, which is the newest.
 
-    def __exit__(self, *_: object) -> None:
-        self._zip.close()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def json(self, name: str) -> Json:
-        """Read a member; of several with one name the last, which is the newest.
-
-        Raises
-        ------
-        ParseError
-            Naming file and member: it is damaged, encrypted, or no JSON.
-        """
-        try:
-            return json.loads(self._zip.read(name))
-        except UnicodeDecodeError:
-            said = "expected UTF-8 text; got other bytes"
-        except json.JSONDecodeError as error:
-            said = f"expected JSON; {error}"
-        except (ValueError, RecursionError) as error:
-            said = f"expected JSON that can be read; {type(error).__name__}"
-        except (_ZIP.BadZipFile, _ZIP.zstd.ZstdError, zlib.error, EOFError, struct.error, OSError) as error:
-            said = f"expected a whole member of a zip archive; got a damaged one ({error})"
-        except (RuntimeError, NotImplementedError) as error:
-            said = f"expected a member that can be unpacked; {error}"
-        raise ParseError(f"{self._path}, {name}: {said}")
+    Raises
+    ------
+    ParseError
+        Naming file and member: it is damaged, encrypted, or no JSON.
+    """
+    try:
+        return json.loads(archive.read(name))
+    except UnicodeDecodeError:
+        said = "expected UTF-8 text; got other bytes"
+    except json.JSONDecodeError as error:
+        said = f"expected JSON; {error}"
+    except (ValueError, RecursionError) as error:
+        said = f"expected JSON that can be read; {type(error).__name__}"
+    except (_ZIP.BadZipFile, _ZIP.zstd.ZstdError, zlib.error, EOFError, struct.error, OSError) as error:
+        said = f"expected a whole member of a zip archive; got a damaged one ({error})"
+    except (RuntimeError, NotImplementedError) as error:
+        said = f"expected a member that can be unpacked; {error}"
+    raise ParseError(f"{archive.filename}, {name}: {said}")

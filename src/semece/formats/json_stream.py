@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, TypeAlias
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import TextIO
+
+T = TypeVar("T")
 
 Json: TypeAlias = Any
 """Any JSON value."""
@@ -63,21 +66,12 @@ class JsonStream:
         ParseError
             With file and line: there is no object, or it is broken or cut.
         """
-        self._take("{", "an object")
-        if self._took("}"):
-            return
-        while True:
+        for _ in self._entries("{}", "an object"):
             if self.peek() != '"':
                 raise self.fault("expected a name in quotes")
             name = self.value()
             self._take(":", "':'")
-            before = self._position()
-            yield str(name)
-            if self._position() == before:
-                self.value()
-            if self._took("}"):
-                return
-            self._take(",", "',' or '}'")
+            yield from self._passed(str(name))
 
     def items(self) -> Iterator[int]:
         """Give the places, from 0, of the array that comes next; an item that was not taken is passed over.
@@ -87,19 +81,26 @@ class JsonStream:
         ParseError
             With file and line: there is no array, or it is broken or cut.
         """
-        self._take("[", "an array")
-        if self._took("]"):
+        for place in self._entries("[]", "an array"):
+            yield from self._passed(place)
+
+    def _entries(self, brackets: str, what: str) -> Iterator[int]:
+        """Count what stands between brackets, separated by commas; the caller takes it."""
+        self._take(brackets[0], what)
+        if self._took(brackets[1]):
             return
-        place = 0
-        while True:
-            before = self._position()
+        for place in count():
             yield place
-            if self._position() == before:
-                self.value()
-            if self._took("]"):
+            if self._took(brackets[1]):
                 return
-            self._take(",", "',' or ']'")
-            place += 1
+            self._take(",", f"',' or '{brackets[1]}'")
+
+    def _passed(self, entry: T) -> Iterator[T]:
+        """Give an entry, then pass over its value if nobody took it."""
+        before = self._position()
+        yield entry
+        if self._position() == before:
+            self.value()
 
     def value(self) -> Json:
         """Take the value that comes next, whole.

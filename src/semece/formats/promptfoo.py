@@ -55,8 +55,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
     prompts: dict[str, str] = {}
     for number, source in enumerate(sources):
         for place, result in _results(source):
-            found = source.findings.tried(_result, source, result, place, wanted, prompts)
-            if found is not None:
+            for found in source.findings.tried(_result, source, result, place, wanted, prompts):
                 order = (number, found.test)
                 source.findings.tried(gathering.add, found.sample, order)
                 key = found.sample.question.id

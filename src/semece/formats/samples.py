@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Any
 from semece.datasets import TEXT_NAMES, question_from, read_rows
 from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse
-from semece.formats.sources import Findings, SampleFile, Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from semece.formats.json_stream import Json
-    from semece.formats.sources import Opening
+    from semece.formats.sources import Opening, SampleFile, Wanted
 
 FIELDS = ("answers", "confidences", "labels", "grades")
 TABLES = frozenset({".csv", ".tsv", ".parquet"})
@@ -44,28 +42,9 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     """
     del wanted
     for source in sources:
-        for line, row in _rows(source):
-            sample = source.findings.tried(sample_from, row, source.where(f"line {line}"), line)
-            if sample is not None:
+        for line, row in read_rows(source.path) if source.opening.kind in {"parquet", "text"} else source.rows():
+            for sample in source.findings.tried(sample_from, row, source.where(f"line {line}"), line):
                 yield replace(sample, file=str(source.path))
-
-
-def _rows(source: SampleFile) -> Iterator[tuple[int, dict[str, Any]]]:
-    if source.opening.kind not in {"parquet", "text"}:
-        yield from source.rows()
-        return
-    yield from read_rows(source.path)
-
-
-def read_samples(path: Path) -> Iterator[FileQuestion]:
-    """Read one samples file (JSONL, CSV, TSV or Parquet).
-
-    Raises
-    ------
-    ParseError
-        Naming file, line, what was expected and what came.
-    """
-    yield from read([SampleFile(path, Findings())], Wanted())
 
 
 def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> FileQuestion:

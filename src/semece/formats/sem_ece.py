@@ -49,9 +49,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
             source.findings.add_dataset(called["task"], str(source.path))
         for line, row in source.rows() if source.opening.has("cluster_assignments") else ():
             found = True
-            sample = source.findings.tried(_sample, source, row, line, wanted, graded)
-            if sample is not None:
-                yield sample
+            yield from source.findings.tried(_sample, source, row, line, wanted, graded)
     if not found:
         raise fault(sources[0].path, "a clustered file beside the graded one, which has no answers")
 

@@ -70,8 +70,8 @@ class Findings:
         """Write down a dataset."""
         self.datasets.setdefault(visible(name), where)
 
-    def tried(self, read: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | None:
-        """Read a row; None if it is bad and bad rows are left out.
+    def tried(self, read: Callable[P, T | None], *args: P.args, **options: P.kwargs) -> list[T]:
+        """Read a row; a list of what is in it, empty if there is nothing, or it is bad and bad rows are left out.
 
         Raises
         ------
@@ -79,12 +79,13 @@ class Findings:
             It is bad, and that was not asked for.
         """
         try:
-            return read(*args, **options)
+            found = read(*args, **options)
         except ParseError as error:
             if not self.skip_bad:
                 raise
             self.skipped.append(visible(str(error)))
-            return None
+            return []
+        return [] if found is None else [found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +204,7 @@ class SampleFile:
         with self.reading(), self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                row = self.findings.tried(_row, text, self.where(f"line {number}"))
-                if row is not None:
+                for row in self.findings.tried(_row, text, self.where(f"line {number}")):
                     yield number, row
 
     @contextlib.contextmanager

@@ -49,9 +49,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     if not joins:
         source.findings.note("the original responses were not drawn at the sampling temperature and are left out")
     for i in range(len(originals)):
-        sample = source.findings.tried(_sample, source, i, texts, sampled, originals if joins else [])
-        if sample is not None:
-            yield sample
+        yield from source.findings.tried(_sample, source, i, texts, sampled, originals if joins else [])
 
 
 def _sample(source: SampleFile, i: int, texts: list[Any], sampled: list[Any], originals: list[Any]) -> FileQuestion:

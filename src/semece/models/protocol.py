@@ -192,20 +192,16 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """The spelling that opens it, such as ``openai/gpt-4o-mini``; part of every key."""
-        ...
 
     @property
     def max_choices(self) -> int:
         """How many choices one request may ask for now; may fall to 1 during a run, never rises."""
-        ...
 
     async def __call__(self, request: Request, /) -> Call:
         """Ask."""
-        ...
 
     async def aclose(self) -> None:
         """Give back connections and memory."""
-        ...
 
 
 Ending = Literal["completed", "expired", "cancelled"]
@@ -314,6 +310,33 @@ class LineResult:
     cancelled: bool = False
 
 
+async def created_since(
+    states: AsyncIterator[BatchState], since: float | None, limit: int | None = None
+) -> list[BatchState]:
+    """Choose, of the batches that a provider tells of, those created since then, whatever the order they come in.
+
+    Parameters
+    ----------
+    states : async iterator of BatchState
+        What the provider tells.
+    since : float or None
+        Seconds since 1970; None: all.
+    limit : int or None
+        At most so many, the first that are told of; what comes after them is not asked for.
+
+    Returns
+    -------
+    list of BatchState
+    """
+    found: list[BatchState] = []
+    async for state in states:
+        if len(found) == limit:
+            break
+        if since is None or state.created >= since:
+            found.append(state)
+    return found
+
+
 class BatchModel(Protocol):
     """A model's batch interface.
 
@@ -325,35 +348,28 @@ class BatchModel(Protocol):
     @property
     def name(self) -> str:
         """The model's spelling."""
-        ...
 
     @property
     def max_choices(self) -> int:
         """How many choices one line may ask for now."""
-        ...
 
     @property
     def marks(self) -> bool:
         """Whether the provider carries our id for a batch."""
-        ...
 
     @property
     def max_lines(self) -> int:
         """Most lines of a batch."""
-        ...
 
     @property
     def max_bytes(self) -> int:
         """Most bytes of a batch."""
-        ...
 
     async def encode(self, custom_id: str, request: Request) -> EncodedLine:
         """Make a line of a request."""
-        ...
 
     async def create(self, lines: Sequence[EncodedLine], mark: str) -> BatchState:
         """Submit lines as one batch, once; ``mark`` is our id for it, carried where the provider can."""
-        ...
 
     async def state(self, batch_id: str) -> BatchState:
         """Look at a batch.
@@ -363,11 +379,9 @@ class BatchModel(Protocol):
         UnknownBatchError
             The provider does not know it.
         """
-        ...
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
         """List the batches created since then, all of them if None; at most `limit`, the first that are told of."""
-        ...
 
     def results(self, state: BatchState) -> AsyncIterator[LineResult]:
         """Give the results of a batch that has ended; lines that were not run may be missing.
@@ -377,12 +391,9 @@ class BatchModel(Protocol):
         BatchFailedError
             There are none.
         """
-        ...
 
     def told(self) -> tuple[str, ...]:
         """Give what was noticed since the last time (an option left out), one sentence each."""
-        ...
 
     async def aclose(self) -> None:
         """Give back connections."""
-        ...

@@ -265,11 +265,7 @@ def open_batches(
             from semece.models.openai.openai_batches import OpenAIBatches
 
             return OpenAIBatches(live)
-        case "anthropic":
-            from semece.models.anthropic_google.provider_batches import AnthropicBatches
+        case adapter:
+            from semece.models.anthropic_google.provider_batches import AnthropicBatches, GoogleBatches
 
-            return AnthropicBatches(live)
-        case _:
-            from semece.models.anthropic_google.provider_batches import GoogleBatches
-
-            return GoogleBatches(live)
+            return AnthropicBatches(live) if adapter == "anthropic" else GoogleBatches(live)

@@ -102,7 +102,8 @@ def score(
     samples = _checked(read.samples, known, findings)
     judged, hints = _judged(samples, judge, reading.scorer, findings)
     content = _hash(judged.samples)
-    whole = _with_ids(judged.samples, str(paths[0]))
+    questions = with_unique_ids([sample.question for sample in judged.samples], str(paths[0]))
+    whole = [replace(sample, question=q) for sample, q in zip(judged.samples, questions, strict=True)]
     files = "+".join(file.stem for file in paths)
     identity = {
         "model": reading.model or next(iter(findings.models), "samples"),
@@ -159,15 +160,13 @@ def _checked(samples: Sequence[FileQuestion], known: Mapping[str, Question], fin
     checked: list[FileQuestion] = []
     names: set[str] = set()
     for sample in samples:
-        good = findings.tried(_check, sample, known)
-        if good is None:
-            continue
-        name = good.question.id
-        if findings.skip_bad and name in names:
-            findings.skipped.append(f"{good.where}: ids must be unique; {name!r} came before")
-            continue
-        names |= {name} if name else set()
-        checked.append(good)
+        for good in findings.tried(_check, sample, known):
+            name = good.question.id
+            if findings.skip_bad and name in names:
+                findings.skipped.append(f"{good.where}: ids must be unique; {name!r} came before")
+                continue
+            names |= {name} if name else set()
+            checked.append(good)
     if unused := len(known.keys() - names):
         findings.note(f"{unused:,} of {len(known):,} questions have no samples")
     if not checked:
@@ -198,12 +197,6 @@ def _from_elsewhere(sample: FileQuestion, known: Mapping[str, Question]) -> Ques
             f"got {sample.question.text[:60]!r}"
         )
     return question
-
-
-def _with_ids(samples: Sequence[FileQuestion], where: str) -> list[FileQuestion]:
-    """Give a number to questions without an id; refuse an id that comes twice."""
-    questions = with_unique_ids([sample.question for sample in samples], where)
-    return [replace(sample, question=q) for sample, q in zip(samples, questions, strict=True)]
 
 
 def _judged(

@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 import zlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,12 +22,13 @@ from semece.errors import StoreError
 from semece.records import Question
 from semece.store.derived import Derived
 from semece.store.schema import (
+    BUSY,
     FINAL,
     FORMAT_VERSION,
+    READ_ONLY,
     WITH_DERIVED,
     WITH_PIECES,
     connect,
-    explain,
     explained,
     format_of,
     journal_mode,
@@ -48,10 +49,6 @@ MOST_QUEUED = 500
 _log = logging.getLogger("semece")
 _NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
 _MAYBE_PAID = "json_extract(raw, '$.maybe_paid') = 1"
-_COLUMNS = (
-    "key, stage, question_id, position, judge, request, text, raw, finish_reason, status, call, "
-    "input_tokens, output_tokens, cost, latency, provider_id, time"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +95,11 @@ class StoredReply:
     def delivered(self) -> bool:
         """Whether something came back that was paid for."""
         return self.status in DELIVERED
+
+
+_FIELDS = tuple(each.name for each in fields(StoredReply))
+_COLUMNS = ", ".join(_FIELDS).replace("index", "position")
+"""A row holds the fields of a reply, in their order."""
 
 
 class Store:
@@ -158,12 +160,11 @@ class Store:
             self._lock.acquire(timeout=0)
         except Timeout:
             self._lock = None
-            message = f"{self.path} is being written by another process; wait for it, or choose another file with -o"
-            raise StoreError(message) from None
+            raise StoreError(BUSY.format(self.path)) from None
         except OSError as error:
             self._lock = None
             if Path(self.path).exists() and not os.access(self.path, os.W_OK):
-                raise StoreError(explain(self.path, sqlite3.OperationalError("readonly"))) from None
+                raise StoreError(READ_ONLY.format(self.path)) from None
             raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from None
 
     def _release_lock(self) -> None:
@@ -257,7 +258,7 @@ class Store:
         sql = f"INSERT INTO replies ({_COLUMNS}, checksum, superseded) VALUES ({','.join('?' * 19)})"  # noqa: S608
         for reply in self._pending:
             row = _row(reply)
-            row = (*row, _checksum(row))
+            row += (_checksum(row),)
             stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0)).rowcount
             if not stands and reply.call is not None:
                 self._connection.execute(sql, (*row, 1))
@@ -288,7 +289,7 @@ class Store:
                 f"{self.path}: a reply is not what was stored ({place}): the file is damaged or was changed by hand; "
                 "'semece doctor' counts such replies"
             )
-        return _reply(row[:-1])
+        return StoredReply(*row[:-1])
 
     def keep_derived(self) -> None:
         """Store what was derived since; who only reads does so if the file can be written at once, or not at all."""
@@ -427,20 +428,11 @@ class Store:
 
 
 def _row(r: StoredReply) -> tuple[Any, ...]:
-    return (
-        r.key, r.stage, r.question_id, r.index, r.judge, r.request, encodable(r.text), encodable(r.raw),
-        r.finish_reason, r.status, r.call, r.input_tokens, r.output_tokens, r.cost, r.latency, r.provider_id, r.time,
-    )  # fmt: skip
+    stored = replace(r, text=encodable(r.text), raw=encodable(r.raw))
+    return tuple(getattr(stored, name) for name in _FIELDS)
 
 
 def _checksum(row: tuple[Any, ...]) -> int:
     """CRC-32 of what a reply says and where it belongs; its status may change."""
-    key, stage, question_id, position, _, _, text, raw, *_ = row
+    key, stage, question_id, position, _, text, raw, *_ = row
     return zlib.crc32(f"{stage}\0{question_id}\0{position}\0{text}\0{raw}".encode(), zlib.crc32(key))
-
-
-def _reply(row: tuple[Any, ...]) -> StoredReply:
-    key, stage, question_id, index, judge, request, text, raw, finish_reason, status, *rest = row
-    return StoredReply(
-        key, stage, question_id, index, status, text, raw, judge, request, finish_reason, *rest
-    )  # fmt: skip

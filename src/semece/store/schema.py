@@ -28,6 +28,19 @@ APPLICATION_ID = 0x53454D45
 FINAL = frozenset({"content_filter", "truncated", "refusal"})
 """Delivered and paid for, but without a usable text."""
 
+READ_ONLY = "{} is read-only; make it writable, or choose another file with -o"
+BUSY = "{} is being written by another process; wait for it, or choose another file with -o"
+_DAMAGED = "{} is damaged or truncated ({}); nothing in it was changed"
+_MEANINGS = {
+    "full": "no space left to write {}; what was stored before is intact: free some space and run again",
+    "readonly": READ_ONLY,
+    "read-only": READ_ONLY,
+    "malformed": _DAMAGED,
+    "not a database": _DAMAGED,
+    "locked": BUSY,
+}
+"""By a word of SQLite's: what it means for a run file."""
+
 _STANDING = f"superseded = 0 AND status IN ('ok', {', '.join(repr(status) for status in sorted(FINAL))})"
 _SCHEMA = f"""
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -124,15 +137,8 @@ def explained(path: str) -> Iterator[None]:
 def explain(path: str, error: Exception) -> str:
     """Say what happened to a run file and what to do."""
     text = str(error)
-    if "full" in text:
-        return f"no space left to write {path}; what was stored before is intact: free some space and run again"
-    if "readonly" in text or "read-only" in text:
-        return f"{path} is read-only; make it writable, or choose another file with -o"
-    if "malformed" in text or "not a database" in text:
-        return f"{path} is damaged or truncated ({text}); nothing in it was changed"
-    if "locked" in text:
-        return f"{path} is being written by another process; wait for it, or choose another file with -o"
-    return f"{path}: {text}"
+    means = (sentence for word, sentence in _MEANINGS.items() if word in text)
+    return next(means, "{}: {}").format(path, text)
 
 
 def _create(connection: sqlite3.Connection) -> None:
@@ -189,7 +195,7 @@ def _check_format(connection: sqlite3.Connection, file: Path) -> None:
 
 def _check_writable(connection: sqlite3.Connection, file: Path) -> None:
     if not os.access(file, os.W_OK):
-        raise StoreError(f"{file} is read-only; make it writable, or choose another file with -o")
+        raise StoreError(READ_ONLY.format(file))
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("COMMIT")
 

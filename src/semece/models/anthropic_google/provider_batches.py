@@ -21,6 +21,7 @@ from semece.models.protocol import (
     Message,
     Request,
     UnknownBatchError,
+    created_since,
 )
 
 if TYPE_CHECKING:
@@ -179,18 +180,17 @@ class ProviderBatches(ABC):
         from pydantic_ai.exceptions import ModelRequestRejectedError
 
         name = str(result.custom_id)
-        if result.status in {"expired", "canceled"}:
-            return LineResult(name, error=self._unrun(result.status), cancelled=result.status == "canceled")
+        if result.status == "expired":
+            late = TransientError(f"{self.name}: the line expired before it was run", status="timeout")
+            return LineResult(name, error=late)
+        if result.status == "canceled":
+            said = f"{self.name}: the batch was cancelled before the line was run"
+            return LineResult(name, error=TransientError(said, status="server"), cancelled=True)
         if (call := self.live.too_long(error)) is not None:
             return LineResult(name, call)
         if isinstance(error, ModelRequestRejectedError) and self._learned(error):
             return LineResult(name)
         return LineResult(name, error=self.live.explained(error))
-
-    def _unrun(self, status: str) -> TransientError:
-        if status == "expired":
-            return TransientError(f"{self.name}: the line expired before it was run", status="timeout")
-        return TransientError(f"{self.name}: the batch was cancelled before the line was run", status="server")
 
     def _learned(self, error: Exception) -> bool:
         """Leave out the option that a line's refusal names; other lines may have named it before."""
@@ -203,13 +203,7 @@ class ProviderBatches(ABC):
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
         """List the batches created since then, whatever the order in which they come."""
-        found: list[BatchState] = []
-        async for state in self._listing(limit or _PAGE):
-            if len(found) == limit:
-                break
-            if since is None or state.created >= since:
-                found.append(state)
-        return found
+        return await created_since(self._listing(limit or _PAGE), since, limit)
 
     @abstractmethod
     def _listing(self, page: int) -> AsyncIterator[BatchState]:

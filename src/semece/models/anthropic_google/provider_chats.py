@@ -11,8 +11,8 @@ import json
 import os
 import time
 from contextvars import ContextVar
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from semece.errors import ModelError, TransientError
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
@@ -98,8 +98,9 @@ def open_provider(
     return ProviderModel(spelling, service, model, client, key=key or NO_KEY, timeout=timeout, secrets=secrets)
 
 
+@dataclass(eq=False)
 class ProviderModel:
-    """A model behind ``pydantic-ai``.
+    """A model behind ``pydantic-ai``; one choice per request.
 
     Parameters
     ----------
@@ -117,33 +118,23 @@ class ProviderModel:
         Seconds of one call.
     secrets : tuple of str
         What no message may show.
+    noticed : Noticed
+        What is left out.
     """
 
-    max_choices = 1
-
-    def __init__(
-        self,
-        name: str,
-        service: Service,
-        model: Any,  # noqa: ANN401 - pydantic-ai is there only with the extra
-        client: Any,  # noqa: ANN401 - httpx2 too
-        *,
-        key: str,
-        timeout: float,
-        secrets: tuple[str, ...] = (),
-    ) -> None:
-        self.name = name
-        self.service = service
-        self.model = model
-        self.noticed = Noticed()
-        self._client = client
-        self._key = key
-        self._timeout = timeout
-        self._secrets = secrets
+    name: str
+    service: Service
+    model: Any  # pydantic-ai and httpx2 are there only with the extra
+    client: Any
+    key: str
+    timeout: float
+    secrets: tuple[str, ...] = ()
+    noticed: Noticed = field(default_factory=Noticed)
+    max_choices: ClassVar[int] = 1
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self.client.aclose()
 
     async def __call__(self, request: Request, /) -> Call:
         """Ask for one choice.
@@ -169,9 +160,8 @@ class ProviderModel:
             try:
                 response, raw = await self._send(messages, settings, parameters)
             except TimeoutError:
-                raise TransientError(
-                    f"{self.name} did not answer within {self._timeout:g} seconds", status="timeout", maybe_paid=True
-                ) from None
+                said = f"{self.name} did not answer within {self.timeout:g} seconds"
+                raise TransientError(said, status="timeout", maybe_paid=True) from None
             except AgentRunError as error:
                 if (call := self.too_long(error)) is not None:
                     return call
@@ -188,7 +178,7 @@ class ProviderModel:
         bodies: list[str] = []
         token = kept_bodies.set(bodies)
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 response = await model_request(
                     self.model, messages, model_settings=settings, model_request_parameters=parameters
                 )
@@ -304,7 +294,7 @@ class ProviderModel:
 
     def _kept(self, body: str) -> str:
         """Keep a body without secrets, and without the spaces that some services send."""
-        body = hide(body, self._secrets)
+        body = hide(body, self.secrets)
         try:
             return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
         except ValueError:
@@ -316,30 +306,26 @@ class ProviderModel:
 
         url = f"{self.model.base_url.rstrip('/')}/v1beta/{path}"
         try:
-            answer = await self._client.get(url, params=query, headers={"x-goog-api-key": self._key})
+            answer = await self.client.get(url, params=query, headers={"x-goog-api-key": self.key})
             return answer.status_code, dict(answer.json())
         except httpx2.TransportError as error:
-            raise TransientError(
-                f"{self.name}: {self.cleared(str(error) or type(error).__name__)}", status="connection"
-            ) from None
+            said = self.cleared(str(error) or type(error).__name__)
+            raise TransientError(f"{self.name}: {said}", status="connection") from None
         except ValueError:
             raise self.unreadable("no JSON") from None
 
     def cleared(self, text: str) -> str:
         """Take secrets out of a text."""
-        return clear(text, self._secrets)
+        return clear(text, self.secrets)
 
     def explained(self, error: Exception) -> ModelError:
         """Turn an error of ``pydantic-ai`` into one of ours."""
-        return explain(error, self.name, self._secrets)
+        return explain(error, self.name, self.secrets)
 
     def unreadable(self, why: str) -> TransientError:
         """Say that a body was not what the service sends."""
-        return TransientError(
-            f"{self.name} sent a reply that cannot be read: {self.cleared(why)}",
-            status="broken_body",
-            maybe_paid=True,
-        )
+        said = f"{self.name} sent a reply that cannot be read: {self.cleared(why)}"
+        return TransientError(said, status="broken_body", maybe_paid=True)
 
 
 def _messages(messages: tuple[Message, ...]) -> list[Any]:

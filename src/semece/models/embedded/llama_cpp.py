@@ -14,6 +14,7 @@ import json
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,6 @@ CONTEXT = 8192
 BLOCK = 25
 """Choices drawn at once, at seeds that begin at a multiple of it."""
 
-_MAX_CHOICES = 50
 _INSTALL = "a local model needs xllamacpp: pip install 'semece[local]'"
 
 
@@ -109,22 +109,12 @@ class LlamaCpp:
         Run once before loading; raises ModelError if the file is damaged.
     """
 
+    max_choices = 50
+
     def __init__(self, path: Path, name: str, *, check: Callable[[], None] | None = None) -> None:
-        self._path = path
-        self._name = name
-        self._check = check
-        self._server: Any = None
+        self.name = name
+        self._path, self._check = path, check
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama.cpp")
-
-    @property
-    def name(self) -> str:
-        """The spelling that opens it."""
-        return self._name
-
-    @property
-    def max_choices(self) -> int:
-        """How many choices one request may ask for."""
-        return _MAX_CHOICES
 
     async def __call__(self, request: Request, /) -> Call:
         """Draw the choices.
@@ -140,7 +130,7 @@ class LlamaCpp:
 
     async def aclose(self) -> None:
         """Free the model."""
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._unload)
+        await asyncio.get_running_loop().run_in_executor(self._thread, vars(self).pop, "_server", None)
         self._thread.shutdown(cancel_futures=True)
 
     def _draw(self, request: Request) -> Call:
@@ -151,7 +141,10 @@ class LlamaCpp:
         for seed, n, kept in _blocks(request):
             answer = self._ask(body | {"n": n} | ({} if seed is None else {"seed": seed}))
             if "error" in answer:
-                return self._refused(str(answer["error"].get("message")), request.n)
+                said = str(answer["error"].get("message"))
+                if is_too_long(said):
+                    return too_long(self.name, said, n=request.n)
+                raise ModelError(f"{self.name} refused the request: {said}")
             prompt_tokens = answer["usage"]["prompt_tokens"]
             choices = sorted(answer["choices"], key=lambda choice: int(choice["index"]))[kept]
             output_tokens += sum(_pop_tokens(choice) for choice in choices)
@@ -160,18 +153,13 @@ class LlamaCpp:
         return Call(tuple(replies), usage=usage, latency=time.perf_counter() - started)
 
     def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
-        if self._server is None:
-            self._server = self._load()
         handle = self._server.handle_completions if "prompt" in body else self._server.handle_chat_completions
         answer: dict[str, Any] = handle(body)
         return answer
 
-    def _refused(self, said: str, n: int) -> Call:
-        if is_too_long(said):
-            return too_long(self._name, said, n=n)
-        raise ModelError(f"{self._name} refused the request: {said}")
-
-    def _load(self) -> object:
+    @cached_property
+    def _server(self) -> Any:  # noqa: ANN401 - xllamacpp is there only with the extra
+        """The model, loaded at the first call."""
         if self._check is not None:
             self._check()
         # Waiting threads must sleep, not spin; read when the library is loaded.
@@ -182,9 +170,6 @@ class LlamaCpp:
             return xllamacpp.Server(_parameters(self._path))
         except Exception as error:
             raise ModelError(f"llama.cpp cannot load {self._path}: {error}") from None
-
-    def _unload(self) -> None:
-        self._server = None
 
 
 def _require_runtime() -> None:

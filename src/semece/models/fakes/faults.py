@@ -158,7 +158,7 @@ class FakeService:
     def _call_fault(self, request: Request) -> str | None:
         if not self.faults.rates:
             return None
-        key = (_digest(prompt_of(request)), request.seed or 0)
+        key = (hashlib.sha256(prompt_of(request).encode()).hexdigest(), request.seed or 0)
         self._attempts[key] += 1
         return self.faults.draw(CALL_FAULTS, *key, self._attempts[key])
 
@@ -177,28 +177,28 @@ _ENDINGS: Mapping[str, tuple[ReplyStatus, str]] = {
 }
 
 
-_FAILURES: Mapping[str, tuple[str, str, bool]] = {
-    "429": ("answered 429", "rate_limited", False),
-    "429_retry_after": ("answered 429", "rate_limited", False),
-    "500": ("answered 500", "server", False),
-    "timeout": ("did not answer in time", "timeout", True),
-    "connection": ("refused the connection", "connection", False),
-    "connection_served": ("broke the connection", "connection", True),
-    "broken_body": ("sent a broken body", "broken_body", True),
+_FAILURES: Mapping[str, tuple[str, str | None, bool]] = {
+    "429": ("the fake model answered 429", "rate_limited", False),
+    "429_retry_after": ("the fake model answered 429", "rate_limited", False),
+    "500": ("the fake model answered 500", "server", False),
+    "timeout": ("the fake model did not answer in time", "timeout", True),
+    "connection": ("the fake model refused the connection", "connection", False),
+    "connection_served": ("the fake model broke the connection", "connection", True),
+    "broken_body": ("the fake model sent a broken body", "broken_body", True),
+    "401": ("the fake model refused the key", None, False),
+    "quota": ("the fake model's quota is exhausted", None, False),
 }
-"""What a call that delivers nothing says, its status, and whether it may be paid for."""
+"""What a call that delivers nothing says, its status (None: asking again is no help), whether it may be paid for."""
 
 
 def _raise(fault: str, retry_after: float) -> None:
     """Raise what the fault of a call is, if it is one that delivers nothing."""
-    if fault == "401":
-        raise ModelError("the fake model refused the key")
-    if fault == "quota":
-        raise ModelError("the fake model's quota is exhausted")
     if fault in _FAILURES:
         said, status, maybe_paid = _FAILURES[fault]
+        if status is None:
+            raise ModelError(said)
         wait = retry_after if fault == "429_retry_after" else None
-        raise TransientError(f"the fake model {said}", status=status, retry_after=wait, maybe_paid=maybe_paid)
+        raise TransientError(said, status=status, retry_after=wait, maybe_paid=maybe_paid)
 
 
 def prompt_of(request: Request) -> str:
@@ -214,7 +214,3 @@ def uniform(*key: object) -> float:
 
 def _count(text: str) -> int:
     return len(text.split())
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

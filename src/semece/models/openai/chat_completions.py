@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from semece.errors import ModelError, TransientError
-from semece.models.openai.openai_errors import FILTERED, codes, explain, losses, lost, named_option, sentence
+from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
 from semece.models.protocol import Call, Reply, Usage, uncounted, usage_of
 from semece.models.services import is_loopback
 from semece.models.shared.refusals import Noticed, is_too_long, too_long
@@ -78,7 +78,7 @@ def open_openai(
 
 
 class OpenAICompatible:
-    """One model of one service.
+    """One model of one service; ``max_choices`` may fall to 1.
 
     Parameters
     ----------
@@ -95,29 +95,18 @@ class OpenAICompatible:
     def __init__(
         self, spelling: str, name: str, service: Service, *, address: str, key: str = "", timeout: float = 600.0
     ) -> None:
-        self._spelling, self._model, self._max_choices = spelling, name, service.choices
-        self._tokens_name, self._renamed, self._seed_name = service.max_tokens, False, service.seed
-        self._organizations = service.organizations
+        self.name, self.max_choices = spelling, service.choices
+        self._model, self._service, self._tokens_name = name, service, service.max_tokens
         self._address, self._key, self._timeout = address, key, timeout
         self._noticed = Noticed()
         self._lonely = 0
         self._secrets = secrets_of(address, key)
 
     @property
-    def name(self) -> str:
-        """The spelling that opens it."""
-        return self._spelling
-
-    @property
     def base_url(self) -> str:
         """The address without user name, password and query."""
         parts = urlsplit(self._address)
         return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-    @property
-    def max_choices(self) -> int:
-        """How many choices one request may ask for now."""
-        return self._max_choices
 
     @cached_property
     def _client(self) -> AsyncOpenAI:
@@ -140,7 +129,7 @@ class OpenAICompatible:
             # On this machine no proxy is asked.
             http_client=DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self._address) else None,
         )
-        if not self._organizations:
+        if not self._service.organizations:
             client.organization = client.project = None
         keep_out_of_logs(self._secrets)
         return client
@@ -166,10 +155,11 @@ class OpenAICompatible:
             try:
                 text, headers = await self._sent(body)
             except openai.APIStatusError as error:
-                if (call := self._unanswered(error, body)) is not None:
+                refusal = Refusal.of(error)
+                if (call := self._unanswered(refusal, body)) is not None:
                     return call
-                if error.status_code not in {400, 422} or not self._learn(error, body):
-                    raise self._explain(error) from None
+                if not self._learn(refusal, body):
+                    raise self._explain(refusal) from None
             except losses() as error:
                 raise self._lost(error) from None
             else:
@@ -186,7 +176,7 @@ class OpenAICompatible:
                 data += part
                 if len(data) > MOST_BYTES:
                     raise TransientError(
-                        f"{self._spelling}: the reply is longer than {MOST_BYTES >> 20} MB",
+                        f"{self.name}: the reply is longer than {MOST_BYTES >> 20} MB",
                         status="broken_body",
                         maybe_paid=True,
                     )
@@ -202,19 +192,19 @@ class OpenAICompatible:
             "top_p": options.top_p,
             self._tokens_name: options.max_tokens,
             "reasoning_effort": options.reasoning_effort,
-            "seed": request.seed if self._seed_name else None,
-            "n": min(request.n, self._max_choices) if request.n > 1 and self._max_choices > 1 else None,
+            "seed": request.seed if self._service.seed else None,
+            "n": min(request.n, self.max_choices) if request.n > 1 and self.max_choices > 1 else None,
             "response_format": _format(options.schema),
         }
         given = {name: value for name, value in body.items() if value is not None and name not in self._noticed.dropped}
-        if self._seed_name != "seed" and "seed" in given:
-            given["extra_body"] = {self._seed_name: given.pop("seed")}
+        if self._service.seed != "seed" and "seed" in given:
+            given["extra_body"] = {self._service.seed: given.pop("seed")}
         return given
 
-    def _learn(self, error: Any, body: Mapping[str, Any]) -> bool:  # noqa: ANN401 - an APIStatusError
+    def _learn(self, refusal: Refusal, body: Mapping[str, Any]) -> bool:
         """Leave out, from now on, the option that a refusal names; false if it names none."""
         sent = {"seed" if name == "extra_body" else name for name in body} - {"model", "messages"}
-        named = named_option(error, sent)
+        named = named_option(refusal, sent) if refusal.status in {400, 422} else None
         if named is None:
             return False
         if named == "n":
@@ -222,37 +212,37 @@ class OpenAICompatible:
             return True
         others = {"max_tokens": "max_completion_tokens", "max_completion_tokens": "max_tokens"}
         if named in others:
-            if self._tokens_name == named and self._renamed:
+            if self._tokens_name == named != self._service.max_tokens:
                 return False
-            self._tokens_name, self._renamed = others[named], True
-            self._noticed.tell(f"{self._spelling} does not take {named}: sent as {others[named]}")
+            self._tokens_name = others[named]
+            self._noticed.tell(f"{self.name} does not take {named}: sent as {others[named]}")
             return True
-        self._noticed.drop(named, f"{self._spelling} does not take {named}: left out")
+        self._noticed.drop(named, f"{self.name} does not take {named}: left out")
         return True
 
     def _ask_one_by_one(self) -> None:
-        self._max_choices = 1
-        self._noticed.tell(f"{self._spelling} gives one choice per request: asked one by one")
+        self.max_choices = 1
+        self._noticed.tell(f"{self.name} gives one choice per request: asked one by one")
 
-    def _unanswered(self, error: Any, body: Mapping[str, Any]) -> Call | None:  # noqa: ANN401 - an APIStatusError
+    def _unanswered(self, refusal: Refusal, body: Mapping[str, Any]) -> Call | None:
         """Take a prompt that is filtered, or too long, for as many replies without a text: asking again is no help."""
-        if error.status_code not in {400, 422}:
+        if refusal.status not in {400, 422}:
             return None
-        said, n = self._clean(sentence(error)), body.get("n", 1)
-        if codes(error) & FILTERED:
+        said, n = self._clean(refusal.sentence), body.get("n", 1)
+        if refusal.codes & FILTERED:
             raw = json.dumps({"error": said}, ensure_ascii=False)
             reply = Reply("", "content_filter", "content_filter", raw)
             return Call((reply,) * n, Usage(0, 0), events=self._noticed.told())
-        if not is_too_long(" ".join([*codes(error), said]), max_tokens=body.get(self._tokens_name, 0)):
+        if not is_too_long(" ".join([*refusal.codes, said]), max_tokens=body.get(self._tokens_name, 0)):
             return None
-        call = too_long(self._spelling, said, n=n)
+        call = too_long(self.name, said, n=n)
         return replace(call, events=self._noticed.also(call.events))
 
-    def _explain(self, error: Any) -> ModelError:  # noqa: ANN401 - an APIStatusError
-        return explain(error, self._spelling, self._clean(sentence(error)))
+    def _explain(self, refusal: Refusal) -> ModelError:
+        return explain(refusal, self.name, self._clean(refusal.sentence))
 
     def _lost(self, error: Exception) -> TransientError:
-        return lost(error, self._spelling, self._clean(str(error.__cause__ or error)))
+        return lost(error, self.name, self._clean(str(error.__cause__ or error)))
 
     def _read(self, text: str, wanted: int, request_id: str | None, latency: float) -> Call:
         """Read the first choices of a reply."""
@@ -265,7 +255,7 @@ class OpenAICompatible:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             replies = ()
         if not replies:
-            raise TransientError(f"{self._spelling}: the reply was broken", status="broken_body", maybe_paid=True)
+            raise TransientError(f"{self.name}: the reply was broken", status="broken_body", maybe_paid=True)
         return Call(replies, usage, request_id, latency)
 
     def _usage(self, body: Mapping[str, Any]) -> Usage | None:
@@ -275,17 +265,17 @@ class OpenAICompatible:
             return None
         usage = usage_of(used["prompt_tokens"], used.get("completion_tokens") or 0)
         if usage is None:
-            self._noticed.tell(uncounted(self._spelling))
+            self._noticed.tell(uncounted(self.name))
         return usage
 
     def _counted(self, call: Call, wanted: int) -> Call:
         """Notice that choices are missing; a service that gives one of several again and again is asked one by one."""
         given = len(call.replies)
         if given < wanted:
-            self._noticed.tell(f"{self._spelling} gave fewer choices than asked for")
+            self._noticed.tell(f"{self.name} gave fewer choices than asked for")
         if wanted > 1:
             self._lonely = self._lonely + 1 if given == 1 else 0
-        if self._lonely >= LONELY and self._max_choices > 1:
+        if self._lonely >= LONELY and self.max_choices > 1:
             self._ask_one_by_one()
         return replace(call, events=self._noticed.told())
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from semece.errors import ModelError, TransientError
-from semece.models.openai import openai_errors
 from semece.models.openai.chat_completions import OpenAICompatible
-from semece.models.protocol import BatchFailedError, BatchState, EncodedLine, LineResult, UnknownBatchError
+from semece.models.openai.openai_errors import OPTIONS, Refusal, broken_off
+from semece.models.protocol import (
+    BatchFailedError,
+    BatchState,
+    EncodedLine,
+    LineResult,
+    UnknownBatchError,
+    created_since,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,24 +34,9 @@ _ENDINGS: Mapping[str, Ending] = {
     "cancelled": "cancelled",
 }
 _UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError)
-_OPTIONS = (*openai_errors.OPTIONS, "n")
+_OPTIONS = (*OPTIONS, "n")
 _PAGE = 100
 _MOST_CHOICES = 128
-
-
-@dataclass(frozen=True, slots=True)
-class _Headers:
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _LineError:
-    """A line's error, with the names that the library's errors have."""
-
-    status_code: int
-    body: Any
-    message: str = ""
-    response: _Headers = field(default_factory=_Headers)
 
 
 class OpenAIBatches(OpenAICompatible):
@@ -75,14 +66,15 @@ class OpenAIBatches(OpenAICompatible):
 
         try:
             yield
-        except openai.NotFoundError as error:
-            said = f"{self.name}: {self._clean(openai_errors.sentence(error))} (404)"
-            raise UnknownBatchError(said if creating is None else str(self._explain(error))) from None
         except openai.APIStatusError as error:
-            raise _about(self._explain(error), creating) from None
+            refusal = Refusal.of(error)
+            if refusal.status != 404:
+                raise _about(self._explain(refusal), creating) from None
+            said = f"{self.name}: {self._clean(refusal.sentence)} (404)"
+            raise UnknownBatchError(said if creating is None else str(self._explain(refusal))) from None
         except openai.APIConnectionError as error:
             raise _about(self._lost(error), creating) from None
-        except openai_errors.broken_off() as error:
+        except broken_off() as error:
             sentence = f"{self.name}: connection lost ({type(error).__name__})"
             raise _about(TransientError(sentence, status="connection", maybe_paid=True), creating) from None
         except _UNREADABLE:
@@ -116,15 +108,9 @@ class OpenAIBatches(OpenAICompatible):
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
         """List the batches created since then, whatever the order in which they come."""
-        found: list[BatchState] = []
         async with self._explained():
-            async for batch in self._client.batches.list(limit=limit or _PAGE):
-                state = _described(batch)
-                if len(found) == limit:
-                    break
-                if since is None or state.created >= since:
-                    found.append(state)
-        return found
+            listing = self._client.batches.list(limit=limit or _PAGE)
+            return await created_since((_described(batch) async for batch in listing), since, limit)
 
     async def results(self, state: BatchState) -> AsyncIterator[LineResult]:
         """Give the results of a batch that has ended: those delivered, then the errors."""
@@ -161,10 +147,10 @@ class OpenAIBatches(OpenAICompatible):
                 return LineResult(name, self._read(json.dumps(body), several, None, 0.0))
             except TransientError as broken:
                 return LineResult(name, error=broken)
-        refusal = _LineError(status, body)
+        refusal = Refusal(status, body)
         if (call := self._unanswered(refusal, {"n": _MOST_CHOICES})) is not None:
             return LineResult(name, call)
-        if status in {400, 422} and self._learn(refusal, dict.fromkeys(_OPTIONS)):
+        if self._learn(refusal, dict.fromkeys(_OPTIONS)):
             return LineResult(name)
         return LineResult(name, error=self._explain(refusal))
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import re
 import sys
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
 from semece.models.shared.refusals import may_leave_out, retry_after, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
+
+    from openai import APIStatusError
 
 OUT_OF_QUOTA = {
     "insufficient_quota",
@@ -47,38 +50,65 @@ OPTIONS = {
 _CHOICES = re.compile(r"""['"`]n['"`]|(?<![\w\\])n(?= ?(?:>|=|must|should|is|has|cannot)\b)|\bn ?>""")
 
 
-def details(error: Any) -> dict[str, Any]:  # noqa: ANN401 - an APIStatusError
-    """Find the fields ``message``, ``code``, ``type``, ``param`` in the body of an error, whatever its shape."""
-    body = error.body
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        if isinstance(inner, dict):
-            return {**inner, "message": inner.get("message") or inner.get("detail")}
-        return {**body, "message": inner}
-    return {"message": body}
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a service sends instead of a reply.
+
+    Parameters
+    ----------
+    status : int
+        Its HTTP status.
+    body : object
+        Its JSON, or its text.
+    headers : mapping of str to str
+        Its headers.
+
+    Examples
+    --------
+    >>> Refusal(400, {"error": {"message": "no such model", "code": "model_not_found"}}).sentence
+    'no such model'
+    """
+
+    status: int
+    body: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, error: APIStatusError) -> Refusal:
+        """Take it from what the library raised."""
+        return cls(error.status_code, error.body, error.response.headers)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """The fields ``message``, ``code``, ``type``, ``param`` of the body, whatever its shape."""
+        if isinstance(self.body, dict):
+            inner = self.body.get("error", self.body)
+            if isinstance(inner, dict):
+                return {**inner, "message": inner.get("message") or inner.get("detail")}
+            return {**self.body, "message": inner}
+        return {"message": self.body}
+
+    @property
+    def sentence(self) -> str:
+        """The service's own sentence; a page or nothing gives none."""
+        message = self.details["message"]
+        if not message:
+            return "no reason given"
+        text = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
+        return "a page instead of a reason" if text.lstrip().startswith("<") else text
+
+    @property
+    def codes(self) -> set[str]:
+        """The service's words for what went wrong."""
+        return {str(self.details[name]) for name in ("code", "type") if self.details.get(name)}
 
 
-def sentence(error: Any) -> str:  # noqa: ANN401 - an APIStatusError
-    """Find the service's own sentence; a page or nothing gives none."""
-    message = details(error)["message"]
-    if not message:
-        return "no reason given"
-    text = message if isinstance(message, str) else json.dumps(message, ensure_ascii=False)
-    return "a page instead of a reason" if text.lstrip().startswith("<") else text
-
-
-def codes(error: Any) -> set[str]:  # noqa: ANN401 - an APIStatusError
-    """Give the service's words for what went wrong."""
-    found = details(error)
-    return {str(found[name]) for name in ("code", "type") if found.get(name)}
-
-
-def named_option(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - an APIStatusError
+def named_option(refusal: Refusal, sent: Collection[str]) -> str | None:
     """Find the option that a service does not take: by its ``param``, else by the option's name in the sentence.
 
     Parameters
     ----------
-    error : APIStatusError
+    refusal : Refusal
         A 400 or 422.
     sent : collection of str
         The options that were sent.
@@ -88,16 +118,16 @@ def named_option(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN4
     str or None
         One of `sent`; None if none of them is named, or only its value is refused.
     """
-    named = None if codes(error) & _FIXED else _named(error, sent)
-    said = " ".join([*codes(error), sentence(error)])
+    named = None if refusal.codes & _FIXED else _named(refusal, sent)
+    said = " ".join([*refusal.codes, refusal.sentence])
     return named if named is not None and may_leave_out(named, said) else None
 
 
-def _named(error: Any, sent: Collection[str]) -> str | None:  # noqa: ANN401 - an APIStatusError
-    param = str(details(error).get("param") or "").partition(".")[0]
+def _named(refusal: Refusal, sent: Collection[str]) -> str | None:
+    param = str(refusal.details.get("param") or "").partition(".")[0]
     if param in sent:
         return param
-    text = sentence(error)
+    text = refusal.sentence
     places = {name: place for name in sent if (place := _place(name, text)) is not None}
     # 'Use max_completion_tokens instead' comes after what is refused.
     tokens = sorted(places.keys() & {"max_tokens", "max_completion_tokens"}, key=places.__getitem__)
@@ -114,13 +144,13 @@ def _place(name: str, text: str) -> int | None:
     return found.start() if found else None
 
 
-def explain(error: Any, name: str, said: str) -> ModelError:  # noqa: ANN401 - an APIStatusError
+def explain(refusal: Refusal, name: str, said: str) -> ModelError:
     """Turn a status into an error of ours.
 
     Parameters
     ----------
-    error : APIStatusError
-        What the library raised.
+    refusal : Refusal
+        What the service sent.
     name : str
         The model's spelling.
     said : str
@@ -131,10 +161,10 @@ def explain(error: Any, name: str, said: str) -> ModelError:  # noqa: ANN401 - a
     ModelError
         A :class:`semece.TransientError` where asking again may help.
     """
-    status = error.status_code
+    status = refusal.status
     kind = status_of(status)
-    if kind is not None and not (status == 429 and codes(error) & OUT_OF_QUOTA):
-        wait, served = retry_after(error.response.headers), status in _MAYBE_SERVED
+    if kind is not None and not (status == 429 and refusal.codes & OUT_OF_QUOTA):
+        wait, served = retry_after(refusal.headers), status in _MAYBE_SERVED
         return TransientError(f"{name}: {status} {said}", status=kind, retry_after=wait, maybe_paid=served)
     reasons = {
         401: "refused the key",
