@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from semece.canonical_json import canonical
 from semece.errors import BudgetError, ParseError, SemeceError
 from semece.models import Usage, check_model, service_of
-from semece.sampling.batch.ledger import Ledger, request_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -352,6 +351,8 @@ def spent_at_most(store: Store, price_of: Callable[[str], Price | None]) -> tupl
     ...     spent_at_most(store, {"x/m": Price(0.01, 0.1)}.get)
     (2.0, 110)
     """
+    from semece.sampling.batch.ledger import Ledger, request_of  # a run file is not needed to know the options
+
     cost, tokens = Ledger(store).held("lost")
     responds = (store.meta("identity") or {}).get("model", "")
 
