@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from semece.cli.run_readers import print_summary, question_lines
+from semece.cli.reading_commands import print_summary, question_lines
 
 from benchmarks._data import ABSENT, SHARED_DATA
 from benchmarks._tables import table
