@@ -63,7 +63,7 @@ def percentile_ends(sample: Pool, correct: np.ndarray, rng: np.random.Generator)
 def normal_spread(confidence: np.ndarray, correct: np.ndarray) -> float:
     """Half width of a normal interval of the ECE."""
     rows = check_rows(confidence, correct)
-    residual, covariance = residual_moments(rows, width_bins(rows.confidence, 10))
+    residual, covariance, _ = residual_moments(rows, width_bins(rows.confidence, 10))
     sign = np.sign(residual)
     return Z * max(float(sign @ covariance @ sign), 0.0) ** 0.5
 

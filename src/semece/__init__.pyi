@@ -59,6 +59,8 @@ from .stats.estimators.entropy import entropy_agreement as entropy_agreement
 from .stats.estimators.entropy import exp_entropy as exp_entropy
 from .stats.estimators.entropy import held_out_entropy as held_out_entropy
 from .stats.estimators.entropy import semantic_entropy as semantic_entropy
+from .stats.estimators.semx import semx as semx
+from .stats.estimators.semx import semx_curve as semx_curve
 from .stats.uncertainty.bootstrap import Resampling as Resampling
 from .stats.uncertainty.bootstrap import is_low_margin as is_low_margin
 from .stats.uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
@@ -66,6 +68,10 @@ from .stats.uncertainty.consistency import calibration_test as calibration_test
 from .stats.uncertainty.consistency import consistency_band as consistency_band
 from .stats.uncertainty.exclusions import accuracy_bounds as accuracy_bounds
 from .stats.uncertainty.exclusions import ece_bounds as ece_bounds
+from .stats.uncertainty.held_out_errors import gap_interval as gap_interval
+from .stats.uncertainty.held_out_errors import held_out_gap as held_out_gap
+from .stats.uncertainty.held_out_errors import semx_ece as semx_ece
+from .stats.uncertainty.held_out_errors import semx_table as semx_table
 from .stats.uncertainty.intervals import Interval as Interval
 from .stats.uncertainty.intervals import accuracy_interval as accuracy_interval
 from .stats.uncertainty.intervals import debiased_ece as debiased_ece

@@ -81,7 +81,7 @@ def test_simulate_prints_truth_estimates_and_predictions_and_is_repeatable(semec
         assert name in out
     assert semece(*words)[1] == out
     rows = json.loads(semece(*words, "--json")[1])
-    assert {row["section"] for row in rows} == {"mean", "ece", "distance", "bound", "regime", "gap"}
+    assert {row["section"] for row in rows} == {"mean", "ece", "distance", "bound", "semx", "regime", "gap"}
 
 
 def test_an_unknown_population_is_one_sentence(semece):

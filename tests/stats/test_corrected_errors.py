@@ -175,7 +175,7 @@ def test_the_covariance_is_that_of_the_questions_and_that_of_the_audit():
     """One bin, two strata; four of 80 and two of 20 audited, one error in the first."""
     confidence, judge = [0.75] * 100, [1] * 80 + [0] * 20
     audited = Audited([0, 1, 2, 3, 80, 81], [0, 1, 1, 1, 0, 0], stratum=[0] * 4 + [1] * 2, sizes=[80, 20])
-    value, covariance = corrected_residuals(confidence, judge, audited, unanimous=False)
+    value, covariance, _ = corrected_residuals(confidence, judge, audited, floored=False)
     assert value == pytest.approx([0.8 - 0.75 - 0.8 / 4])
     square = (80 * 0.0625 + 20 * 0.5625) / 100 + 0.8 / 4 * (0.5625 - 0.0625)
     of_audit = 0.64 * (1 - 4 / 80) / 4 * 0.25
@@ -195,7 +195,7 @@ def test_ties_on_which_all_agree_change_nothing():
 def test_an_audit_that_happened_to_fall_in_one_bin_gives_no_negative_variance():
     confidence, judge = [0.9] * 50 + [0.2] * 50, [0] * 100
     audited = Audited(range(5), [1] * 5)
-    covariance = corrected_residuals(confidence, judge, audited, unanimous=False).covariance
+    covariance = corrected_residuals(confidence, judge, audited, floored=False).covariance
     assert np.linalg.eigvalsh(covariance).min() >= -1e-12
     assert covariance[1, 1] > 0
 
@@ -319,7 +319,7 @@ def test_accuracy_and_residuals_are_unbiased_and_vary_as_they_say(design, false_
         people = (rng.random(150) < 0.1 + 0.8 * confidence).astype(float)
         judge = judged(rng, people, false_correct, missed)
         audited = drawn(rng, people, (by_verdict * judge).astype(int), sizes)
-        residuals = corrected_residuals(confidence, judge, audited, unanimous=False)
+        residuals = corrected_residuals(confidence, judge, audited, floored=False)
         values.append(residuals.value)
         covariances.append(residuals.covariance)
     values, expected = np.array(values), (0.1 - 0.2 * np.array([0.25, 0.55, 0.85])) / 3

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri, stdtrit
+from scipy.stats import binom
 
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.calibration.bins import width_bins
@@ -26,6 +27,11 @@ ROWS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1), st.integers(1, 
 def columns(rows):
     k, a, w = (np.array(column) for column in zip(*rows, strict=True))
     return k / 20, a, w
+
+
+def student(degrees):
+    """Level at which normal quantiles are those of Student's distribution at 95 %."""
+    return 2 * ndtr(stdtrit(degrees, 0.975)) - 1
 
 
 def moments(confidence, correct, **options):
@@ -96,7 +102,8 @@ def test_the_covariance_is_that_of_the_bootstrap():
     ids = np.repeat(np.arange(150), rng.integers(1, 4, 150))
     c = np.clip(rng.random(150)[ids] + rng.normal(0, 0.1, len(ids)), 0, 1)
     a = (rng.random(150)[ids] < 0.25 + 0.5 * c).astype(float)
-    ours = moments(c, a, ids=ids)
+    rows = check_rows(c, a, ids=ids)
+    ours = residual_moments(rows, width_bins(rows.confidence, 10), floored=False)
     cells = np.zeros((150, 10))
     np.add.at(cells, (ids, width_bins(c, 10).place), a - c)
     weights = rng.multinomial(150, np.full(150, 1 / 150), 20_000)
@@ -130,7 +137,7 @@ def test_the_upper_end_is_a_normal_step_above_the_value():
 
 def test_the_lower_end_and_the_debiased_value_solve_their_equations():
     c, a = [0.9] * 50 + [0.2] * 50, [1] * 25 + [0] * 25 + [1] * 20 + [0] * 30
-    r, covariance = moments(c, a)
+    r, covariance, _ = moments(c, a)
     noise = np.random.default_rng(5).multivariate_normal(r * 0, covariance, 400_000)
     total = np.abs(r).sum()
     _, low, _ = ece_interval(c, a)
@@ -143,7 +150,7 @@ def test_the_lower_end_and_the_debiased_value_solve_their_equations():
 def test_half_of_the_draws_around_the_debiased_value_are_below_the_error():
     """Residuals of about their noise, so that the value lies well between 0 and the error."""
     c, a = [0.9] * 40 + [0.5] * 40 + [0.2] * 40, [1] * 33 + [0] * 7 + [1] * 26 + [0] * 14 + [1] * 11 + [0] * 29
-    r, covariance = moments(c, a)
+    r, covariance, _ = moments(c, a)
     total, value = np.abs(r).sum(), debiased_ece(c, a)
     assert 0.2 * total < value < 0.95 * total
     noise = np.random.default_rng(5).multivariate_normal(r * 0, covariance, 400_000)
@@ -180,7 +187,7 @@ def test_one_question_says_nothing():
 def test_a_few_certain_and_correct_answers_do_not_prove_calibration():
     value, low, high = ece_interval([1.0] * 20, [1] * 20)
     assert (value, low) == (0.0, 0.0)
-    assert 0.05 < high < 0.15
+    assert high == pytest.approx(2 / 24 + 1.96 * (22 / 24 * 2 / 24 / 20) ** 0.5, abs=1e-4)
     assert ece_interval([1.0] * 20, [1] * 20, ids=np.arange(20)) == pytest.approx((value, low, high))
     assert ece_interval([0.0] * 20, [0] * 20).high == pytest.approx(high)
 
@@ -189,7 +196,7 @@ def test_a_bin_with_both_kinds_of_answers_is_given_no_further_variance():
     r = moments([0.5] * 10, [1] * 5 + [0] * 5)
     assert r.covariance[0, 0] == pytest.approx(0.25 / 9)
     alike = moments([0.5] * 10, [1] * 10)
-    assert alike.covariance[0, 0] == pytest.approx(10 * 11 / 144 / 100)
+    assert alike.covariance[0, 0] == pytest.approx(10 * 12 * 2 / 14**2 / 100)
 
 
 def test_a_constant_model_with_chance_residual_zero_still_has_an_upper_end():
@@ -207,9 +214,12 @@ def test_the_sign_of_a_rounding_error_does_not_decide_the_upper_end():
         assert high == pytest.approx(ece_interval(c, a, weights=w, ids=[0, 0, 1, 1]).high, abs=1e-9)
 
 
-def test_soft_correctness_without_spread_is_taken_as_exact():
+def test_soft_correctness_without_spread_has_an_interval_all_the_same():
     value, low, high = ece_interval([0.75] * 30, [0.5] * 30)
-    assert value == low == high == 0.25
+    assert 0 < low < value == 0.25 < high
+    assert high - low == pytest.approx(2 * 1.96 * 0.5 / 30**0.5, rel=0.1)
+    value, low, high = ece_interval([1.0] * 3, [0.75] * 3)
+    assert low < value < high
     assert debiased_ece([0.75] * 30, [0.5] * 30) == 0.25
 
 
@@ -239,15 +249,54 @@ def test_copies_of_an_answer_do_not_make_the_accuracy_surer():
     ids = np.repeat(np.arange(10), 8)
     for right in ([1] * 7 + [0] * 3, [1] * 10):
         copies = accuracy_interval(np.repeat(right, 8), ids=ids)
-        np.testing.assert_allclose(copies, accuracy_interval(right))
-    assert accuracy_interval([1, 0, 1], ids=["a"] * 3)[1:] == pytest.approx(accuracy_interval([2 / 3])[1:])
+        np.testing.assert_allclose(copies, accuracy_interval(right, level=student(9)))
+    alone = accuracy_interval([1, 0, 1], ids=["a"] * 3)
+    assert alone.low < 0.05
+    assert alone.high > 0.95
 
 
 def test_questions_of_one_row_count_in_full_and_rows_that_balance_each_other_for_one():
     right = [1] * 7 + [0] * 3
     np.testing.assert_allclose(accuracy_interval(right, ids=range(10)), accuracy_interval(right))
     balanced = accuracy_interval([1, 0] * 20, ids=np.repeat(np.arange(20), 2))
-    np.testing.assert_allclose(balanced, accuracy_interval([1, 0] * 10))
+    np.testing.assert_allclose(balanced, accuracy_interval([1, 0] * 10, level=student(19)))
+
+
+@pytest.mark.parametrize("function", [accuracy_interval, lambda a, ids: ece_interval(np.ones(len(a)), a, ids=ids)])
+def test_intervals_of_few_questions_with_many_rows_hold(function):
+    """Five questions with five rows each, alike within a question; 1,000 replications, 4 standard errors."""
+    rng, ids, held = np.random.default_rng(5), np.repeat(np.arange(5), 5), 0
+    for _ in range(1000):
+        chance = rng.beta(2, 2, 5)[ids]
+        _, low, high = function((rng.random(25) < chance).astype(float), ids=ids)
+        held += low <= 0.5 <= high
+    assert held / 1000 > 0.95 - 4 * (0.95 * 0.05 / 1000) ** 0.5
+
+
+@pytest.mark.parametrize("confidence", [1.0, 0.6, 0.25])
+@pytest.mark.parametrize("size", [50, 200, 1000, 4000])
+def test_intervals_of_a_constant_confidence_hold_by_exact_sums(confidence, size):
+    """Nearly all right or nearly all wrong: a normal interval of what was seen holds .80 of the time at worst."""
+    known = {}
+    for share in (0.9, 0.95, 0.97, 0.99, 0.998, 0.1, 0.05, 0.03, 0.01, 0.002):
+        chances = binom.pmf(np.arange(size + 1), size, share)
+        missed = 0.0
+        for right in np.flatnonzero(chances > 1e-7).tolist():
+            if right not in known:
+                weights = [right, size - right]
+                known[right] = ece_interval([confidence] * 2, [1, 0], weights=weights)[1:]
+            low, high = known[right]
+            missed += chances[right] * (not low - 1e-12 <= abs(confidence - share) <= high + 1e-12)
+        assert missed < 0.07
+
+
+@pytest.mark.parametrize("right", [0, 1, 50, 97, 99, 100])
+def test_accuracy_and_error_of_a_unanimous_model_agree(right):
+    """All confidences are 1: the error is one minus the accuracy, and so are the ends but for a bin's correction."""
+    correct = [1] * right + [0] * (100 - right)
+    accuracy, error = accuracy_interval(correct), ece_interval([1.0] * 100, correct)
+    assert error.value == pytest.approx(1 - accuracy.value)
+    assert (error.low, error.high) == pytest.approx((1 - accuracy.high, 1 - accuracy.low), abs=0.03)
 
 
 ACCURACY = {"calibrated": lambda c: c, "over-confident": lambda c: c**2, "crossing": lambda c: 0.25 + 0.5 * c}

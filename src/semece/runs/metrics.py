@@ -179,7 +179,7 @@ METRICS: tuple[Metric, ...] = (
         options=ECE_OPTIONS,
         terms="diagnostics.changes:bin_terms",
     ),
-    Metric("gap", "", "uncertainty.intervals:gap_interval", None, tables=("summary",)),
+    Metric("gap", "", "uncertainty.held_out_errors:gap_interval", None, tables=("summary",), options=("ids",)),
     Metric("brier", "Brier score", "calibration.proper_scores:brier", "lower", tables=("baselines",)),
     Metric("auroc", "AUROC", "calibration.ranking:auroc", "higher", tables=("baselines",)),
     Metric("aurc", "AURC", "calibration.ranking:aurc", "lower", tables=("baselines",)),

@@ -56,8 +56,8 @@ from .uncertainty.bootstrap import is_low_margin as is_low_margin
 from .uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
 from .uncertainty.exclusions import accuracy_bounds as accuracy_bounds
 from .uncertainty.exclusions import ece_bounds as ece_bounds
+from .uncertainty.held_out_errors import gap_interval as gap_interval
 from .uncertainty.intervals import Interval as Interval
 from .uncertainty.intervals import accuracy_interval as accuracy_interval
 from .uncertainty.intervals import debiased_ece as debiased_ece
 from .uncertainty.intervals import ece_interval as ece_interval
-from .uncertainty.intervals import gap_interval as gap_interval

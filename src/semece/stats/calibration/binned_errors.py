@@ -346,12 +346,14 @@ def _hle_script(rows: CheckedRows, *, weighted: bool) -> float:
     return float(np.sqrt((gap**2).sum() * HLE_BIN / n))
 
 
-def wilson(share: Floats | np.float64, n: Floats | np.float64, level: float) -> tuple[Floats, Floats]:
-    r"""Wilson (1927) interval of a share of n, unchecked; nan where n is nan.
+def wilson(
+    share: Floats | np.float64, n: Floats | np.float64, level: float, widened: float = 1.0
+) -> tuple[Floats, Floats]:
+    r"""Wilson (1927) interval of a share of n, unchecked, its quantile times ``widened``; nan where n is nan.
 
     .. math:: \frac{\hat p + z^2/2n \mp z \sqrt{\hat p (1 - \hat p)/n + z^2/4n^2}}{1 + z^2/n}
     """
-    z = ndtri(0.5 + level / 2)
+    z = widened * ndtri(0.5 + level / 2)
     middle = share + z * z / (2 * n)
     spread = z * np.sqrt(share * (1 - share) / n + (z / (2 * n)) ** 2)
     scale = 1 + z * z / n

@@ -9,7 +9,14 @@ from semece.stats.calibration.binned_errors import wilson
 from semece.stats.calibration.bins import Bins, Closed, width_bins
 from semece.stats.correction.audited_sample import Audited, AuditSample, check_audited, sampling_covariance
 from semece.stats.rows import Bools, CheckedRows, Floats, Seed, check_correct, check_level, check_rows, sums
-from semece.stats.uncertainty.intervals import Interval, Residuals, debiased, residual_interval
+from semece.stats.uncertainty.intervals import (
+    BinShares,
+    Interval,
+    Residuals,
+    debiased,
+    floor_variance,
+    residual_interval,
+)
 
 MIN_AUDITED = 50
 """Below so many audited questions the interval of a corrected ECE may hold too seldom: there is only the accuracy."""
@@ -200,7 +207,7 @@ def corrected_debiased_ece(
     >>> corrected_debiased_ece(confidence, judge, audited)
     0.0
     """
-    return debiased(corrected_residuals(confidence, judge, audited, n_bins=n_bins, closed=closed, unanimous=False), rng)
+    return debiased(corrected_residuals(confidence, judge, audited, n_bins=n_bins, closed=closed, floored=False), rng)
 
 
 def corrected_residuals(
@@ -210,11 +217,11 @@ def corrected_residuals(
     *,
     n_bins: int = 10,
     closed: Closed = "left",
-    unanimous: bool = True,
+    floored: bool = True,
 ) -> Residuals:
     """Correct the binned residuals and estimate their covariance, for :func:`.residual_interval`.
 
-    ``unanimous=False`` leaves out the variance given to bins and strata that show none, as in
+    ``floored=False`` leaves out the variance given to bins and strata that show too little, as in
     :func:`semece.stats.uncertainty.intervals.residual_moments`.
     """
     rows = check_rows(confidence, judge)
@@ -223,13 +230,13 @@ def corrected_residuals(
     place, n, n_bins = bins.place[sample.place], len(rows.correct), len(bins.low)
     moved = sums(place + 1, sample.weight * sample.difference, n_bins + 1)[1:]
     value = bins.total(rows.correct - rows.confidence) / n + moved
-    covariance = _question_covariance(rows, bins, sample, value)
-    if unanimous:
-        right, count = bins.total(rows.correct) + n * moved, bins.total(rows.weights)
-        share = (count + 1) / (count + 2)
-        unseen = np.where((right <= TINY) | (right >= count - TINY), count * share * (1 - share), 0.0)
-        covariance = covariance + np.diag(unseen) / n**2
-    return Residuals(value, covariance + sampling_covariance(sample, place, n_bins, unanimous=unanimous))
+    found = Residuals(value, _question_covariance(rows, bins, sample, value))
+    if floored:
+        count = bins.total(rows.weights)
+        accuracy = np.clip((bins.total(rows.correct) + n * moved) / count, 0.0, 1.0)
+        found = floor_variance(found, BinShares(bins.total(rows.confidence) / count, accuracy, count, count, float(n)))
+    audit = sampling_covariance(sample, place, n_bins, unanimous=floored)
+    return found._replace(covariance=found.covariance + audit)
 
 
 def _question_covariance(rows: CheckedRows, bins: Bins, sample: AuditSample, value: Floats) -> Floats:

@@ -121,15 +121,15 @@ def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uni
     >>> found.probability.round(6).tolist(), found.largest.round(6).tolist()
     ([0.5, 0.25, 0.25, 0.666667, 0.333333], [1.166667, 1.333333])
     """
-    _check_responses(counts)
+    check_responses(counts)
     n = len(counts)
     out = Selection(np.zeros(len(counts.values)), np.zeros(n), np.zeros(n))
-    compiled = ties == "uniform" and _is_much(counts.responses, calls)
-    for group in _groups(counts, np.broadcast_to(np.asarray(sizes, dtype=np.int64), (n,))):
+    compiled = ties == "uniform" and is_much(counts.responses, calls)
+    for group in groups(counts, np.broadcast_to(np.asarray(sizes, dtype=np.int64), (n,))):
         if group.size == group.pool:
             found = _select_all(group.counts, ties)
         elif compiled:
-            found = _select_compiled(group.counts.values, group.counts.offsets, _subsets(group.pool, group.size))
+            found = _select_compiled(group.counts.values, group.counts.offsets, subsets(group.pool, group.size))
         else:
             found = _select_subsets(group.counts, group.size, ties)
         out.probability[group.places] = found.probability
@@ -160,14 +160,14 @@ def subset_maximum(counts: Counts, size: int, *, calls: int = 1) -> Floats:
     >>> subset_maximum(Counts.from_counts([[2, 1, 1]]), 2).round(6).tolist()
     [[0.0, 0.833333, 0.166667]]
     """
-    _check_responses(counts)
+    check_responses(counts)
     out = np.zeros((len(counts), size + 1))
-    compiled = _is_much(counts.responses, calls)
-    for questions, _, part, pool, _ in _groups(counts, np.full(len(counts), size)):
+    compiled = is_much(counts.responses, calls)
+    for questions, _, part, pool, _ in groups(counts, np.full(len(counts), size)):
         if size == pool:
             out[questions] = np.equal.outer(part.largest, np.arange(size + 1))
         elif compiled:
-            out[questions] = _maximum_compiled(part, _subsets(pool, size))
+            out[questions] = _maximum_compiled(part, subsets(pool, size))
         else:
             out[questions] = _maximum_subsets(part, size)
     return out
@@ -204,7 +204,7 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     occurs = pmf > 0
     _check_population(int(occurs.sum(axis=1).max(initial=0)), size)
     offsets = np.concatenate([[0], np.cumsum(occurs.sum(axis=1))])
-    if _is_much(np.full(len(pmf), size), 1):
+    if is_much(np.full(len(pmf), size), 1):
         found = _select_compiled(pmf[occurs], offsets, _populations(size))
     else:
         found = _select_populations(pmf[occurs], offsets, size)
@@ -224,7 +224,7 @@ def _check_population(n_classes: int, size: int) -> None:
         )
 
 
-def _check_responses(counts: Counts) -> None:
+def check_responses(counts: Counts) -> None:
     """Refuse questions that are too large to be treated exactly."""
     n_responses = counts.responses
     if n_responses.max(initial=0) > MOST_RESPONSES:
@@ -235,12 +235,12 @@ def _check_responses(counts: Counts) -> None:
         )
 
 
-def _is_much(n_responses: Integers, calls: int) -> bool:
+def is_much(n_responses: Integers, calls: int) -> bool:
     """Decide whether compiled code pays; the work of a question grows with the square of its size."""
     return bool((n_responses.astype(np.float64) ** 2).sum() * calls >= COMPILED_FROM)
 
 
-def _groups(counts: Counts, sizes: Integers) -> Iterator[EqualQuestions]:
+def groups(counts: Counts, sizes: Integers) -> Iterator[EqualQuestions]:
     """Gather questions with equal M and equal block size, some at a time."""
     n_responses = counts.responses
     if 0 < len(counts) <= _step(int(sizes[0])) and np.ptp(n_responses) == np.ptp(sizes) == 0:
@@ -263,7 +263,7 @@ def _step(size: int) -> int:
     return max(1, min(BLOCK, TABLE_BYTES // (8 * (size + 1))))
 
 
-def _sorted_rows(values: NDArray[Any], offsets: Integers) -> Iterator[Integers]:
+def sorted_rows(values: NDArray[Any], offsets: Integers) -> Iterator[Integers]:
     """Places of each question's classes that occur, largest first: equal questions then give equal bits."""
     for first, last in pairwise(offsets.tolist()):
         order = np.argsort(-values[first:last], kind="stable")
@@ -284,7 +284,7 @@ def _select_all(counts: Counts, ties: Ties) -> Selection:
 def _select_subsets(counts: Counts, size: int, ties: Ties) -> Selection:
     """Treat questions one by one in numpy."""
     out = Selection(np.zeros(len(counts.values)), np.zeros(len(counts)), np.zeros(len(counts)))
-    for q, row in enumerate(_sorted_rows(counts.values, counts.offsets)):
+    for q, row in enumerate(sorted_rows(counts.values, counts.offsets)):
         places = np.sort(row) if ties == "lowest" else row
         table = subset_table(counts.values[places], size, ties=ties)
         _write(out, q, places, table, counts.values[places])
@@ -294,7 +294,7 @@ def _select_subsets(counts: Counts, size: int, ties: Ties) -> Selection:
 def _maximum_subsets(counts: Counts, size: int) -> Floats:
     """Treat questions one by one in numpy."""
     out = np.zeros((len(counts), size + 1))
-    for q, places in enumerate(_sorted_rows(counts.values, counts.offsets)):
+    for q, places in enumerate(sorted_rows(counts.values, counts.offsets)):
         table = subset_table(counts.values[places], size)
         out[q, : table.shape[1]] = table.sum(axis=0)
     return out
@@ -306,7 +306,7 @@ def _select_populations(pmf: Floats, offsets: Integers, size: int) -> Selection:
     out = Selection(np.zeros(len(pmf)), np.zeros(n), np.zeros(n))
     sums = poisson_weights(size, 20 * size + 100)
     n_points = circle_points(size, sums)
-    for q, places in enumerate(_sorted_rows(pmf, offsets)):
+    for q, places in enumerate(sorted_rows(pmf, offsets)):
         weights = [poisson_weights(size * p, size) for p in pmf[places].tolist()]
         _write(out, q, places, selection_table(weights, size, n_points=n_points) / sums[size], pmf[places])
     return out
@@ -320,7 +320,7 @@ def _write(out: Selection, q: int, places: Integers, table: Floats, values: NDAr
     out.selected[q] = chances @ values
 
 
-def _subsets(pool: int, size: int) -> WeightSource:
+def subsets(pool: int, size: int) -> WeightSource:
     """Weights of drawing ``size`` < ``pool`` without replacement."""
     from semece.stats.counts import kernels
 
@@ -350,7 +350,7 @@ def _select_compiled(values: NDArray[Any], offsets: Integers, source: WeightSour
 
     n = len(offsets) - 1
     out = Selection(np.zeros(len(values)), np.zeros(n), np.zeros(n))
-    for piece in _pieces(values, offsets, source, 0, n):
+    for piece in pieces(values, offsets, source, 0, n):
         first, last = piece.questions
         classes = slice(offsets[first], offsets[last])
         found = kernels.Found(out.probability[classes], out.largest[first:last], out.selected[first:last])
@@ -371,14 +371,14 @@ def _maximum_compiled(counts: Counts, source: WeightSource) -> Floats:
     level = np.arange(1, source.size // 2 + 1)
     columns = kernels.Columns(level, np.ones(len(level)), np.ones(len(level)))
     out = np.zeros((len(counts), source.size + 1))
-    for piece in _pieces(counts.values, counts.offsets, source, 0, len(counts)):
+    for piece in pieces(counts.values, counts.offsets, source, 0, len(counts)):
         first, last = piece.questions
         rows, _, circle, questions = piece.arguments
         kernels.cumulate(rows, columns, circle, questions, out[first:last])
     return out
 
 
-def _pieces(values: NDArray[Any], offsets: Integers, source: WeightSource, first: int, last: int) -> Iterator[Piece]:
+def pieces(values: NDArray[Any], offsets: Integers, source: WeightSource, first: int, last: int) -> Iterator[Piece]:
     """Halve the questions until the table of factors and ratios fits; what the kernels need of each piece."""
     from semece.stats.counts import kernels
 
@@ -389,8 +389,8 @@ def _pieces(values: NDArray[Any], offsets: Integers, source: WeightSource, first
     n_cells = len(distinct) * (len(level) - begin) * (source.n_points // 2 + kernels.LANES)
     if 32 * n_cells > TABLE_BYTES and last - first > 1:
         half = (first + last) // 2
-        yield from _pieces(values, offsets, source, first, half)
-        yield from _pieces(values, offsets, source, half, last)
+        yield from pieces(values, offsets, source, first, half)
+        yield from pieces(values, offsets, source, half, last)
         return
     rows, norm = source.rows(distinct)
     columns = kernels.Columns(level[begin:], node[begin:], share[begin:])

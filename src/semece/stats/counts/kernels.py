@@ -97,6 +97,19 @@ class Found(NamedTuple):
     selected: Floats
 
 
+class Classes(NamedTuple):
+    """What is summed over selected classes, by bin.
+
+    ``values`` has two numbers of each class, aligned with ``Questions.rows``; ``bins[j]`` is the bin of j of the block,
+    and does not fall with j. ``found[q, b]`` is added to: P(selected in bin b), the mean count that the selected class
+    has outside the block, and the means of its two numbers, each 0 elsewhere.
+    """
+
+    values: Floats
+    bins: Integers
+    found: Floats
+
+
 def compiled(function: F) -> F:
     """Compile on first call; kept beside the package, else in the user's cache folder, else in memory only."""
     jit = partial(numba.njit, nogil=True, fastmath={"contract", "reassoc", "nsz"}, error_model="numpy")
@@ -343,6 +356,57 @@ def select(rows: Rows, columns: Columns, circle: Circle, questions: Questions, f
             selected += chance * questions.value[row]
         found.largest[q] += largest
         found.selected[q] += selected
+
+
+@compiled
+def select_by_bin(rows: Rows, columns: Columns, circle: Circle, questions: Questions, classes: Classes) -> None:
+    """Add what a random block selects to ``classes.found``, in the bin of the selected class's share of the block.
+
+    ``columns`` as for :func:`select`, whose terms these are.
+    """
+    width = (circle.n_points // 2 + LANES) // LANES * LANES
+    table = tabulate(rows, columns, circle.n_points, width)
+    start, sizes = starts(columns, circle, width), np.diff(rows.start) - 1
+    begins = width * np.searchsorted(columns.level, np.arange(circle.total + 1))
+    ends = width * np.searchsorted(columns.level, sizes + 1)
+    bins = classes.bins[columns.level]
+    stops = width * np.searchsorted(bins, np.arange(classes.found.shape[1]), side="right")
+    levels = np.repeat(columns.level, width).astype(np.float64)
+    product, order = np.empty((2, len(levels))), np.empty((2, np.max(np.diff(questions.offsets))), np.int64)
+    for q in range(len(questions.offsets) - 1):
+        n_classes = sort_classes(order, questions, q)
+        level = first_level(sizes, order[1, :n_classes], circle.total)
+        begin, end = begins[level], ends[order[1, 0]]
+        if begin < end:
+            n_large, small = count_small(sizes, order[1, :n_classes], level, start.shape[1] - 1)
+            begin_products(product, start, small, (begin, end))
+            for k in range(n_large):
+                multiply(product, table, order[1, k], (begin, end))
+        for k in range(n_classes):
+            row, at = order[1, k], begin
+            while at < ends[row]:
+                place = bins[at // width]
+                stop = min(stops[place], ends[row])
+                add_to_bin(
+                    classes, (q, place), order[:, k], collect(product, table, row, (at, stop), levels), questions
+                )
+                at = stop
+            for j in range(circle.total // 2 + 1, min(circle.total, sizes[row]) + 1):
+                chance = rows.certain[row, j]
+                add_to_bin(classes, (q, classes.bins[j]), order[:, k], (chance, j * chance), questions)
+
+
+@compiled
+def add_to_bin(
+    classes: Classes, cell: tuple[int, int], one: Integers, term: tuple[float, float], questions: Questions
+) -> None:
+    """Add the selection of class ``one`` (its place and its row), whose chance and mean count are ``term``."""
+    chance, mean = term
+    found = classes.found[cell[0], cell[1]]
+    found[0] += chance
+    found[1] += chance * questions.value[one[1]] - mean
+    found[2] += chance * classes.values[0, one[0]]
+    found[3] += chance * classes.values[1, one[0]]
 
 
 @compiled

@@ -77,7 +77,7 @@ def estimate(
     check_choice("missing", missing, ("drop", "one"))
     check_choice("method", method, ("exact", "splits"))
     check_choice("ties", ties, ("mean", "earliest"))
-    checked = _counts(labels, counts)
+    checked = counts_of_many(labels, counts)
     if labels is None and method == "splits":
         raise ValueError("method='splits' needs labels; got counts, which have no order")
     for name, given in (("correct", correct), ("verbalized", verbalized)):
@@ -94,7 +94,7 @@ def estimate(
     return pl.DataFrame({name: columns[name] for name in COLUMNS}, nan_to_null=True)
 
 
-def _counts(labels: Labels | None, counts: Counts | None) -> Counts:
+def counts_of_many(labels: Labels | None, counts: Counts | None) -> Counts:
     """Count the labels if there are any."""
     if labels is not None and counts is None:
         return Counts.from_labels(labels)

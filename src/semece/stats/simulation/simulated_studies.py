@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.stats.calibration.binned_errors import ece
+from semece.stats.counts import Counts
+from semece.stats.estimators.semx import semx
 from semece.stats.rows import Floats, Seed, check_choice, check_rng
 from semece.stats.simulation.drawn_runs import Accuracy, Given, Simulation, simulate
 from semece.stats.simulation.populations import FAMILIES
@@ -98,7 +100,8 @@ def study_table(study: Simulation, *, expected: bool = False, n_bins: int = 10) 
         One row per number, null with a reason where it cannot be had. Sections: ``mean`` (confidence, accuracy),
         ``ece`` (ECE* of :math:`(c^*, a^*)`, and the estimators'), ``distance`` (ECE - ECE*, bias, mean absolute errors
         epsilon and delta), ``bound`` (thm. ece-bound with the realised epsilon and delta, and with their a-priori
-        bounds; a bound of 1 and more says nothing),
+        bounds; a bound of 1 and more says nothing), ``semx`` (held-out gap and SemX-ECE: 0 but for noise where every
+        class is right with its own probability, which is ``correctness="calibrated"`` with ``given="oracle"``),
         ``regime`` (shares at the true margins), ``gap`` (realised, of the ECEs, and the predictions).
 
     Examples
@@ -111,7 +114,7 @@ def study_table(study: Simulation, *, expected: bool = False, n_bins: int = 10) 
     import polars as pl
 
     rows = [*_means(study), *_eces(study, n_bins), *_distances(study, n_bins), *_bounds(study, n_bins)]
-    rows += [*_regimes(study), *_gaps(study, n_bins), _expected(study, asked=expected)]
+    rows += [*_semx(study, n_bins), *_regimes(study), *_gaps(study, n_bins), _expected(study, asked=expected)]
     names = ("section", "quantity", "estimator", "pairing", "value", "reason")
     schema: dict[str, Any] = {name: pl.Float64 if name == "value" else pl.String for name in names}
     return pl.DataFrame(rows, schema=schema, orient="row")
@@ -137,6 +140,14 @@ def _eces(study: Simulation, n_bins: int) -> Iterator[Row]:
     yield "ece", "ECE*", "oracle", None, ece(study.oracle_confidence, study.oracle_correct, n_bins=n_bins), None
     for estimator, pairing, c, a in _columns(study):
         yield "ece", "ECE", estimator, pairing, ece(c, a, n_bins=n_bins), None
+
+
+def _semx(study: Simulation, n_bins: int) -> Iterator[Row]:
+    counts = Counts.from_counts(study.counts)
+    found = semx(correct=study.right.ravel(), counts=counts, n_select=study.n_select, n_bins=n_bins)
+    mean = np.bincount(found.bin, found.value, n_bins) / len(found.questions)
+    yield "semx", "held-out gap", None, "split", float(mean.sum()), None
+    yield "semx", "SemX-ECE", None, "split", float(np.abs(mean).sum()), None
 
 
 def _errors(study: Simulation, confidence: Floats, correct: Floats) -> tuple[float, float]:

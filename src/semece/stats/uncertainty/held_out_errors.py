@@ -1,0 +1,477 @@
+r"""How sure SemX-ECE and the held-out gap are.
+
+There is a residual vector per question (:func:`semece.semx`); r is its mean over N questions. Where nearly every answer
+is right the observed covariance is too small, so four pseudo-questions are added, **for the variance only**: two whose
+answer is right with certainty, :math:`r_b = H_b - W_b`, and two whose answer is wrong, :math:`r_b = H_b`, with
+:math:`W_b` and :math:`H_b` the mean chance and the mean held-out frequency of bin b. V is the population covariance of
+the N + 4 vectors over N. Sums of residuals are skewed, so their intervals are Hall's (1992): with the standard
+deviation :math:`\sigma` and the skewness :math:`\gamma` of the N + 4 sums and :math:`a = \gamma / (3 \sqrt N)`,
+
+.. math:: t(x) = \bigl[(1 + 3a(x - \gamma / (6 \sqrt N)))^{1/3} - 1\bigr] / a, \qquad
+          \bigl[g - t(z)\,\sigma / \sqrt N,\; g - t(-z)\,\sigma / \sqrt N\bigr]
+
+The unit is the question, or with ids the cluster: residuals are summed within it first, N is the number of clusters,
+and quantiles are Student's with N - 1 degrees of freedom. Classes without a grade are set wrong and right; every end is
+the outer one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from semece.stats.calibration.binned_errors import wilson
+from semece.stats.rows import check_ids, check_level, check_rows, check_weights, sums
+from semece.stats.uncertainty.intervals import Interval, Residuals, debiased, paired_draws, shrunk, widening
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from semece.stats.estimators.semx import SemX
+
+    Floats = NDArray[np.float64]
+    Integers = NDArray[np.intp]
+
+TINY = 1e-12
+"""A residual or a skewness below this is zero."""
+PSEUDO = 4
+"""Pseudo-questions, half of them right and half of them wrong."""
+
+
+class HeldOutGap(NamedTuple):
+    """Held-out gap: mean held-out frequency minus accuracy of the answer that a block selects.
+
+    Parameters
+    ----------
+    value : float
+        Classes without a grade counted as wrong; in [-1, 1]. Positive: over-confident.
+    low, high : float
+        Ends of the interval, over every grading of those classes.
+    least : float
+        The value with those classes counted as right; equal to ``value`` where all are graded.
+    n_questions : int
+        Questions that enter.
+    """
+
+    value: float
+    low: float
+    high: float
+    least: float
+    n_questions: int
+
+
+class SemXError(NamedTuple):
+    """SemX-ECE: the sum over bins of the absolute mean residual.
+
+    Parameters
+    ----------
+    value : float
+        The largest that gradings of classes without a grade can make it; in [0, 1].
+    low, high : float
+        Ends of the interval, over every grading.
+    least : float
+        A lower bound over gradings; equal to ``value`` where all classes are graded.
+    debiased : float
+        The value with less upward bias, classes without a grade counted as wrong.
+    p_value : float
+        Of the test that the model is calibrated class by class; in (0, 1]. With classes without a grade the largest.
+    n_questions : int
+        Questions that enter.
+    n_select : int
+        Largest size of a selection block: with 1 there is one bin, and no error is hidden on average.
+    """
+
+    value: float
+    low: float
+    high: float
+    least: float
+    debiased: float
+    p_value: float
+    n_questions: int
+    n_select: int
+
+
+def semx_ece(
+    residuals: SemX,
+    *,
+    level: float = 0.95,
+    ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    rng: int | np.random.Generator = 0,
+) -> SemXError:
+    r"""Compute SemX-ECE with its interval, a debiased value, and a test of calibration class by class.
+
+    .. math:: T = \sum_b |r_b|
+
+    The test compares T with :math:`\sum_b |Z_b|, Z \sim N(0, V)`. Lower end as in :func:`semece.ece_interval`. Upper
+    end: T plus the larger of the upward half widths of :math:`\sum_b \operatorname{sign}(r_b) r_b` and of
+    :math:`\operatorname{sign}(g) g`.
+
+    Parameters
+    ----------
+    residuals : SemX
+        From :func:`semece.semx`.
+    level : float
+        Of the interval, in (0, 1).
+    ids : array_like, shape (Q,), optional
+        Cluster of each question that :func:`semece.semx` was given; without them every question is its own.
+    weights : array_like, shape (Q,), optional
+        Frequency weights >= 0 of those questions, whole numbers: how often each occurs.
+    rng : int or Generator
+        Seed of the draws; equal input gives equal output.
+
+    Returns
+    -------
+    SemXError
+        With a single cluster the interval is [0, 1] and the p-value 1.
+
+    Raises
+    ------
+    ValueError
+        For a bad level, and ids or weights that are not one per question.
+
+    Notes
+    -----
+    Rejection rates and coverage are in the documentation's benchmarks. The value depends on s: compare at equal M and
+    at equal s.
+
+    Examples
+    --------
+    >>> from semece import semx
+    >>> found = semx_ece(semx([[0, 0, 1, 0]] * 40, [[0, 1]] * 40))
+    >>> round(found.value, 6), found.p_value < 0.05
+    (0.25, True)
+    """
+    table = _table(residuals, ids, weights, check_level(level))
+    wrong, right = table.mean(table.value), table.mean(table.value - table.ungraded)
+    far = np.where(np.abs(wrong) >= np.abs(right), wrong, right)
+    near = np.clip(0.0, right, wrong)
+    total, least = float(np.abs(far).sum()), float(np.abs(near).sum())
+    central = Residuals(wrong, table.covariance(table.value, pseudo=False))
+    middle = debiased(central, rng) if table.n > 1 else total
+    size, largest = len(residuals.questions), int(residuals.n_select.max())
+    if table.n < 2:
+        return SemXError(total, 0.0, 1.0, least, middle, 1.0, size, largest)
+    noise = paired_draws(table.covariance(table.spread()) * table.widened**2, rng)
+    p_value = float((1 + (np.abs(noise).sum(axis=0) >= least - TINY).sum()) / (noise.shape[1] + 1))
+    low = min(shrunk(near, noise, 0.5 + level / 2), middle)
+    high = max(min(total + _upward(table, far), 1.0), total)
+    return SemXError(total, low, high, least, middle, p_value, size, largest)
+
+
+def held_out_gap(
+    residuals: SemX, *, level: float = 0.95, ids: ArrayLike | None = None, weights: ArrayLike | None = None
+) -> HeldOutGap:
+    r"""Compute the held-out gap :math:`g = \sum_b r_b` with its skewness-corrected interval.
+
+    Parameters
+    ----------
+    residuals : SemX
+        From :func:`semece.semx`.
+    level : float
+        In (0, 1).
+    ids, weights
+        As in :func:`semx_ece`.
+
+    Returns
+    -------
+    HeldOutGap
+        The ends lie between the least held-out frequency of a question - 1 and the largest. With a single cluster the
+        interval is [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        As in :func:`semx_ece`.
+
+    Notes
+    -----
+    It is 0 on average for a model that is calibrated class by class. A model that is calibrated in its most probable
+    answer alone, and never right in another, has a positive gap. Source of the interval: Hall (1992), On the removal of
+    skewness by transformation.
+
+    Examples
+    --------
+    >>> from semece import semx
+    >>> gap = held_out_gap(semx([[0, 0, 1, 0]] * 40, [[0, 1]] * 40))
+    >>> [round(end, 2) for end in gap[:3]]
+    [0.25, 0.03, 0.29]
+    """
+    table = _table(residuals, ids, weights, check_level(level))
+    value, least = (float(table.mean(part).sum()) for part in (table.value, table.value - table.ungraded))
+    if table.n < 2:
+        return HeldOutGap(value, -1.0, 1.0, least, len(residuals.questions))
+    down, up = table.half_widths(np.ones(len(residuals.low)))
+    held_out = sums(np.searchsorted(residuals.questions, residuals.question), residuals.held_out)
+    low, high = max(least - down, float(held_out.min()) - 1), min(value + up, float(held_out.max()))
+    return HeldOutGap(value, min(low, least), max(high, value), least, len(residuals.questions))
+
+
+def gap_interval(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    *,
+    level: float = 0.95,
+    ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+) -> Interval:
+    """Mean confidence minus accuracy, with a skewness-corrected interval.
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        In [0, 1]; N >= 1. ``correct`` may be soft.
+    level : float
+        In (0, 1).
+    ids : array_like, shape (N,), optional
+        Question of each row; without them every row is a question.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0, whole numbers: how often a row occurs.
+
+    Returns
+    -------
+    Interval
+        Positive: over-confident. The ends lie between the least confidence - 1 and the largest confidence. With a
+        single question the interval is [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        As in :func:`semece.ece`.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in gap_interval([0.9] * 60 + [0.2] * 40, [1] * 40 + [0] * 60)]
+    [0.22, 0.152, 0.298]
+    """
+    check_level(level)
+    rows = check_rows(confidence, correct, weights=weights, ids=ids, whole=True)
+    ones = np.ones((len(rows.weights), 1))
+    residual, mass = (rows.confidence - rows.correct)[:, None], (ones, rows.confidence[:, None])
+    table = _Table.of(residual, 0 * ones, mass, _Drawn(rows.weights, rows.ids, level))
+    value = float(table.mean(table.value)[0])
+    if table.n < 2:
+        return Interval(value, -1.0, 1.0)
+    down, up = table.half_widths(np.ones(1))
+    low, high = max(value - down, float(rows.confidence.min()) - 1), min(value + up, float(rows.confidence.max()))
+    return Interval(value, min(low, value), max(high, value))
+
+
+class SemXTable(NamedTuple):
+    """One entry per bin; all arrays have shape (L,); nan where no block selects.
+
+    Parameters
+    ----------
+    low, high : ndarray
+        Edges of the bin: shares of the selection block.
+    chance : ndarray
+        Mean chance that a class is selected in the bin; they sum to 1.
+    held_out : ndarray
+        Mean held-out frequency of the classes selected in the bin: the horizontal axis of a figure.
+    accuracy : ndarray
+        Their accuracy, classes without a grade counted as wrong.
+    gap : ndarray
+        ``held_out - accuracy``; positive: over-confident.
+    accuracy_low, accuracy_high : ndarray
+        Wilson interval of the accuracy for as many answers as the bin has questions in expectation; with classes
+        without a grade the outer ends of both gradings.
+    """
+
+    low: Floats
+    high: Floats
+    chance: Floats
+    held_out: Floats
+    accuracy: Floats
+    gap: Floats
+    accuracy_low: Floats
+    accuracy_high: Floats
+
+
+def semx_table(residuals: SemX, *, level: float = 0.95, weights: ArrayLike | None = None) -> SemXTable:
+    """Held-out frequency and accuracy in each bin: the numbers behind a reliability diagram of SemX.
+
+    Parameters
+    ----------
+    residuals : SemX
+        From :func:`semece.semx`.
+    level : float
+        Of the Wilson interval, in (0, 1).
+    weights
+        As in :func:`semx_ece`.
+
+    Returns
+    -------
+    SemXTable
+        ``sum(chance * abs(gap))`` is SemX-ECE and ``sum(chance * gap)`` the held-out gap, over the bins that are not
+        empty.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`semx_ece`.
+
+    Notes
+    -----
+    A bin is an interval of j/s, the share of the selection block; confidence is measured on the other answers and so
+    lies lower: draw the gap over ``held_out``, not over the bin's middle.
+
+    Examples
+    --------
+    >>> from semece import semx
+    >>> table = semx_table(semx([[0, 0, 1, 0]] * 4, [[1, 0]] * 4), level=0.9)
+    >>> table.held_out[[5, 9]].round(6).tolist(), table.accuracy[[5, 9]].round(6).tolist()
+    ([0.5, 0.5], [0.5, 1.0])
+    """
+    table = _table(residuals, None, weights, check_level(level))
+    divisor = np.where(table.chance > 0, table.chance, np.nan)
+    held_out = table.held_out / divisor
+    gap, least = (table.mean(part) / divisor for part in (table.value, table.value - table.ungraded))
+    accuracy, most = np.clip(held_out - gap, 0.0, 1.0), np.clip(held_out - least, 0.0, 1.0)
+    n = divisor * table.weights.sum()
+    low, high = wilson(accuracy, n, level)[0], wilson(most, n, level)[1]
+    return SemXTable(residuals.low, residuals.high, divisor, held_out, accuracy, gap, low, high)
+
+
+class _Drawn(NamedTuple):
+    """How often each row occurs, its cluster, and the level of intervals."""
+
+    weights: Floats
+    ids: Integers | None
+    level: float
+
+
+class _Table(NamedTuple):
+    """Residuals of the units, one row each, and what their pseudo-units are made of.
+
+    ``value`` and ``ungraded`` have shape (G, L) and means over the units that are those over the questions; ``chance``
+    and ``held_out`` are means, shape (L,). ``weights`` is how often each unit occurs, ``z`` the normal or Student
+    quantile, and ``widened`` its ratio to the normal one.
+    """
+
+    value: Floats
+    ungraded: Floats
+    chance: Floats
+    held_out: Floats
+    weights: Floats
+    z: float
+    widened: float
+
+    @classmethod
+    def of(cls, value: Floats, ungraded: Floats, mass: tuple[Floats, Floats], drawn: _Drawn) -> _Table:
+        """Sum the rows of a cluster; rows without ids are units."""
+        weights, ids, level = drawn
+        chance, held_out = (np.asarray(weights @ part / weights.sum()) for part in mass)
+        normal = float(ndtri(0.5 + level / 2))
+        if ids is None:
+            return cls(value, ungraded, chance, held_out, weights, normal, 1.0)
+        n = int(ids.max()) + 1
+        share = sums(ids, weights) * (n / weights.sum())
+        parts = [_summed(ids, weights[:, None] * part, n) * (n / weights.sum()) for part in (value, ungraded)]
+        # linearised: clusters of unequal size vary around the ratio of sums
+        one, other = (part - np.outer(share - 1, part.mean(axis=0)) for part in parts)
+        widened = widening(ids, level)
+        return cls(one, other, chance, held_out, np.ones(n), widened * normal, widened)
+
+    @property
+    def n(self) -> float:
+        """How many units there are."""
+        return float(self.weights.sum())
+
+    def mean(self, part: Floats) -> Floats:
+        """Average rows."""
+        return np.asarray(self.weights @ part / self.weights.sum())
+
+    @property
+    def pseudo(self) -> Floats:
+        """Pseudo-units: right twice, wrong twice."""
+        right = self.held_out - self.chance
+        return np.stack([right, right, self.held_out, self.held_out])
+
+    def spread(self) -> Floats:
+        """Residuals, those of ungraded classes as far from the middle as a grading can take them."""
+        if not self.ungraded.any():
+            return self.value
+        middle = self.value - self.ungraded / 2
+        return np.where(middle >= self.mean(middle), self.value, self.value - self.ungraded)
+
+    def covariance(self, part: Floats, *, pseudo: bool = True) -> Floats:
+        """Covariance of the mean of the rows; with pseudo-units, or as observed."""
+        some = self.pseudo if pseudo else np.zeros((0, part.shape[1]))
+        n = self.n + len(some)
+        middle = (self.weights @ part + some.sum(axis=0)) / n
+        squares = part.T @ (part * self.weights[:, None]) + some.T @ some
+        return np.asarray((squares / n - np.outer(middle, middle)) / self.n)
+
+    def half_widths(self, sign: Floats) -> tuple[float, float]:
+        """Distances down and up from a signed sum of mean residuals to the ends of its interval; the outer ones."""
+        parts = (self.value, self.value - self.ungraded, self.spread()) if self.ungraded.any() else (self.value,)
+        ends = [_ends(np.append(part @ sign, self.pseudo @ sign), self) for part in parts]
+        return max(down for down, _ in ends), max(up for _, up in ends)
+
+
+def _summed(ids: Integers, rows: Floats, n: int) -> Floats:
+    """Sum rows by id."""
+    return np.stack([sums(ids, column, n) for column in rows.T], axis=1)
+
+
+def _ends(values: Floats, table: _Table) -> tuple[float, float]:
+    """Half widths, down and up, of the mean of the units; ``values`` are theirs and those of the pseudo-units."""
+    weights = np.append(table.weights, np.ones(PSEUDO))
+    deviation = values - np.average(values, weights=weights)
+    spread = float(np.average(deviation**2, weights=weights)) ** 0.5
+    if spread < TINY:
+        return 0.0, 0.0
+    skewness = np.average(deviation**3, weights=weights) / spread**3
+    root = table.n**0.5
+    a = skewness / (3 * root)
+
+    def t(x: float) -> float:
+        moved = x - skewness / (6 * root)
+        return float((np.cbrt(1 + 3 * a * moved) - 1) / a) if abs(a) > TINY else x
+
+    return max(t(table.z), 0.0) * spread / root, max(-t(-table.z), 0.0) * spread / root
+
+
+def _upward(table: _Table, far: Floats) -> float:
+    """Find the larger upward half width of the sum of absolute residuals and of the gap with its sign."""
+    gap = far.sum()
+    ahead = 1.0 if gap >= 0 else -1.0
+    sign = np.where(np.abs(far) < TINY, ahead, np.sign(far))
+    signs = [sign, np.full(len(far), ahead)]
+    if abs(gap) < TINY or table.ungraded.any():
+        signs += [-signs[1]]
+    return max(table.half_widths(each)[1] for each in signs)
+
+
+def _table(residuals: SemX, ids: ArrayLike | None, weights: ArrayLike | None, level: float) -> _Table:
+    """Check ids and weights of all questions, and lay the residuals out in rows."""
+    questions = residuals.questions
+    known = None if ids is None else check_ids(ids, _size(ids, questions))
+    times = np.ones(len(questions)) if weights is None else _times(weights, questions)
+    kept = times > 0
+    n_bins = len(residuals.low)
+    cell = np.searchsorted(questions, residuals.question) * n_bins + residuals.bin
+    names = ("value", "ungraded", "chance", "held_out")
+    value, ungraded, chance, held_out = (
+        sums(cell, getattr(residuals, name), len(questions) * n_bins).reshape(-1, n_bins)[kept] for name in names
+    )
+    clusters = None if known is None else np.unique(known[questions[kept]], return_inverse=True)[1]
+    return _Table.of(value, ungraded, (chance, held_out), _Drawn(times[kept], clusters, level))
+
+
+def _size(values: ArrayLike, questions: Integers) -> int:
+    """Length of what has one value for each question, at least up to the last that enters."""
+    return max(len(np.asarray(values)), int(questions[-1]) + 1)
+
+
+def _times(weights: ArrayLike, questions: Integers) -> Floats:
+    """Check frequency weights of all questions; those that enter, not all of them zero."""
+    times = check_weights(weights, _size(weights, questions))
+    odd = np.flatnonzero(times != np.round(times))
+    if len(odd):
+        raise ValueError(f"weights must be whole numbers here; got {times[odd[0]]} at index {odd[0]}")
+    if not times[questions].any():
+        raise ValueError("weights must not be zero for every question that enters; got 0.0 everywhere")
+    return times[questions]
