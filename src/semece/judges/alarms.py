@@ -11,7 +11,7 @@ from semece.errors import shortened
 from semece.judges.rules.asked_values import asked_by, read_answer
 from semece.judges.rules.grading import meets
 from semece.judges.rules.grouping import group
-from semece.judges.rules.readings import read
+from semece.judges.rules.seen import read
 from semece.judges.rules.values.same_value import same_quantity
 from semece.judges.rules.words import fold, phrases
 from semece.records import Alarm

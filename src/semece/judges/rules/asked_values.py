@@ -6,16 +6,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.judges.rules.readings import Item, Reading, read, reading_of
+from semece.judges.rules.seen import read, seen_of
 from semece.judges.rules.values.dates import YEAR, Date, century_of, month_of
 from semece.judges.rules.values.numbers import Number
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.units import UNITS, Unit, read_units
-from semece.judges.rules.words import vocabulary, words_of
+from semece.judges.rules.words import numbers, vocabulary, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from semece.judges.rules.items import Item, Seen
     from semece.judges.rules.words import Word
 
 
@@ -34,6 +35,8 @@ class Asked(NamedTuple):
         Whether it wants a number: 'how much', 'how long', 'what percentage'; then '1000' is no year and 'none' is 0.
     limit : bool
         Whether it wants the most or the least: then 'at least 5' is 5.
+    scale : float
+        What a bare number is multiplied by: a million, asked how many million.
     part : str
         ``century`` or ``month`` if it wants one: then 'the sixteenth' is the century, 'the 12th month' December.
     """
@@ -43,10 +46,11 @@ class Asked(NamedTuple):
     thing: str
     number: bool
     limit: bool
+    scale: float
     part: str
 
 
-_NOTHING = Asked((), counts=False, thing="", number=False, limit=False, part="")
+_NOTHING = Asked((), counts=False, thing="", number=False, limit=False, scale=1.0, part="")
 _WHICH = frozenset({"what", "which"})
 _TIMES = frozenset({"century", "month"})
 _REACH = 4
@@ -76,6 +80,7 @@ def asked_by(question: str) -> Asked:
         thing=_noun(question) if many and not units else "",
         number=_wants_number(how, set(texts)),
         limit=not vocabulary("limits").isdisjoint(texts),
+        scale=numbers("scales").get(texts[many].removesuffix("s"), 1.0) if 0 < many < len(texts) else 1.0,
         part=next((after for before, after in pairwise(texts) if before in _WHICH and after in _TIMES), ""),
     )
 
@@ -122,7 +127,7 @@ def _noun(question: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def read_answer(text: str, question: str) -> Reading:
+def read_answer(text: str, question: str) -> Seen:
     """Read an answer or a reference as what answers a question.
 
     Parameters
@@ -132,7 +137,7 @@ def read_answer(text: str, question: str) -> Reading:
 
     Returns
     -------
-    Reading
+    Seen
         Numbers have the unit that is asked for, counts are counts, years are numbers where no time is asked for,
         'none' and 'no children' are 0.
 
@@ -154,7 +159,7 @@ def read_answer(text: str, question: str) -> Reading:
         adapted[place] = _in_light(items, place, asked, only=len(values) == 1, first=item.sentence not in told)
         if isinstance(item.value, Quantity):
             told.add(item.sentence)
-    return reading_of(adapted)
+    return seen_of(adapted)
 
 
 @lru_cache(maxsize=1)
@@ -197,8 +202,13 @@ def _counted(value: Quantity, asked: Asked, *, first: bool) -> Quantity:
         value = next((one for one in value.meanings if one.unit is None), value)
     if value.unit is not None or number.form == "ordinal" or not first:
         return value
+    if asked.scale > 1 and number.scale == 1 and 0 < number.low < asked.scale:
+        low, high, place = (part * asked.scale for part in number[:3])
+        value = value._replace(
+            number=number._replace(low=low, high=high, place=place, scale=asked.scale, form="digits")
+        )
     if asked.units and not value.counts:
-        one, *others = (value._replace(unit=unit, others=()) for unit in asked.units)
+        one, *others = (value._replace(unit=unit, implied=True, others=()) for unit in asked.units)
         return one._replace(others=tuple(others))
     if asked.counts and number.place >= 1:
         form = "digits" if number.form == "roman" else value.number.form
@@ -209,7 +219,7 @@ def _counted(value: Quantity, asked: Asked, *, first: bool) -> Quantity:
 _ZERO = Quantity(Number(0.0, 0.0, 1.0, "word", 1), None)
 
 
-def _zero(reading: Reading, asked: Asked) -> Sequence[Item]:
+def _zero(reading: Seen, asked: Asked) -> Sequence[Item]:
     """Read 'none', 'no children' and 'not any children' as 0 where no number comes before them."""
     for place, item in enumerate(reading.items):
         if item.value is not None or item.sentence:

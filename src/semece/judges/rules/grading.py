@@ -23,7 +23,7 @@ from semece.judges.rules.english.phrases import (
     specifies,
     whole,
 )
-from semece.judges.rules.readings import Reading, reading_of
+from semece.judges.rules.seen import seen_of
 from semece.judges.rules.values.dates import Date, contains
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.same_value import answers_quantity, fits, is_year, measures
@@ -32,7 +32,7 @@ from semece.judges.rules.words import verb, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from semece.judges.rules.readings import Item
+    from semece.judges.rules.items import Item, Seen
     from semece.judges.rules.values.units import Unit
 
 Value = TypeVar("Value", Date, Quantity)
@@ -46,21 +46,21 @@ LISTED = 6
 _YES_OR_NO = {"yes": True, "no": False}
 
 
-def answers(answer: Reading, references: Sequence[Reading], question: Reading) -> bool:
+def answers(answer: Seen, references: Sequence[Seen], question: Seen) -> bool:
     """Whether an answer meets one of the references, with every part if it is a list, and misdates none.
 
     Parameters
     ----------
-    answer : Reading
+    answer : Seen
         The answer, read.
-    references : sequence of Reading
+    references : sequence of Seen
         What would be right, read; none of them empty.
-    question : Reading
+    question : Seen
         The question, read.
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> question = read("What does a barista make?")
     >>> [answers(read(text), [read("coffee")], question) for text in ("Coffee", "Coffee or tea", "a cup of coffee")]
     [True, False, True]
@@ -75,12 +75,12 @@ def answers(answer: Reading, references: Sequence[Reading], question: Reading) -
     return all(any(meets(part, reference, question) for reference in references) for part in parts)
 
 
-def _count(reference: Reading) -> int:
+def _count(reference: Seen) -> int:
     """Count the parts of a list; any number if it is none that can be split."""
     return len(list_parts(reference, reference.content)) or len(reference.items)
 
 
-def choices_of(answer: Reading, question: Reading) -> list[Reading]:
+def choices_of(answer: Seen, question: Seen) -> list[Seen]:
     """List what a sentence offers to choose from: 'It is either Sydney or Canberra'; nothing if it commits itself.
 
     What the question offers is a choice, too: 'Italy or France' does not say who won, Italy or France.
@@ -91,10 +91,10 @@ def choices_of(answer: Reading, question: Reading) -> list[Reading]:
     offered = any(item.text == "or" for item in question.items)
     if offered and is_sentence(answer):
         return []
-    return [reading_of(part) for part in list_parts(answer, answer.content if offered else informing)]
+    return [seen_of(part) for part in list_parts(answer, answer.content if offered else informing)]
 
 
-def parts_of(answer: Reading, question: Reading) -> list[Reading]:
+def parts_of(answer: Seen, question: Seen) -> list[Seen]:
     """Split a list of names at 'and', 'or', commas and lines; a name shared by all is given to each.
 
     'Ann and Tom Lee' are Ann Lee and Tom Lee.
@@ -116,7 +116,7 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
             parts[-1].append(item)
     parts = [part for part in parts if part]
     shared = parts[-1][-1:] if len(parts[-1]) == 2 else []
-    found = [reading_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
+    found = [seen_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
     return found if len(found) > 1 else []
 
 
@@ -128,27 +128,25 @@ def _has_subject(items: Sequence[Item]) -> bool:
 _SUBJECTS = frozenset({"it", "he", "she", "they", "we"})
 
 
-def _one_line(answer: Reading) -> Reading:
+def _one_line(answer: Seen) -> Seen:
     """Read names on lines of their own as one list."""
-    return reading_of([item._replace(sentence=0) for item in answer.items])
+    return seen_of([item._replace(sentence=0) for item in answer.items])
 
 
-def _lines(answer: Reading) -> list[Reading]:
+def _lines(answer: Seen) -> list[Seen]:
     """Split names on lines of their own."""
     lines = [[item for item in answer.items if item.sentence == number] for number in range(answer.sentences)]
     short = all(len(line) <= ECHO and line[0].named for line in lines)
     broken = sum("\n" in line[0].gap for line in lines[1:]) == len(lines) - 1
-    return (
-        [reading_of(line) for line in lines] if len(lines) > 1 and short and broken and not is_sentence(answer) else []
-    )
+    return [seen_of(line) for line in lines] if len(lines) > 1 and short and broken and not is_sentence(answer) else []
 
 
-def _holds(answer: Reading, reference: Reading) -> bool:
+def _holds(answer: Seen, reference: Seen) -> bool:
     """Whether all words of a reference outside parentheses are in the answer, in any order."""
     return {item.key for item in whole(reference)} <= answer.keys
 
 
-def misdates(answer: Reading, references: Sequence[Reading]) -> bool:
+def misdates(answer: Seen, references: Sequence[Seen]) -> bool:
     """Whether the answer gives a day or a month, references do too, and none agrees.
 
     'January 26, 1788' does not answer where the references are '18 January 1788' and '1788'.
@@ -161,17 +159,17 @@ def misdates(answer: Reading, references: Sequence[Reading]) -> bool:
     return False
 
 
-def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
+def meets(answer: Seen, reference: Seen, question: Seen) -> bool:
     """Whether an answer says what one reference says.
 
     Parameters
     ----------
-    answer, reference, question : Reading
+    answer, reference, question : Seen
         The three strings, read.
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> question = read("When was it released?")
     >>> [meets(read(text), read("March 5, 2015"), question) for text in ("5 March 2015", "in 2015", "March 6, 2015")]
     [True, True, False]
@@ -197,9 +195,7 @@ def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
     )
 
 
-def _is_around(
-    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
-) -> bool:
+def _is_around(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:
     """Whether an answer names, asked where, the place that a reference lies in."""
     if all(item.text != "where" for item in question.items):
         return False
@@ -207,7 +203,7 @@ def _is_around(
     return _surrounds(given, wanted) or (bool(place) and _long(answer, place, reference, question))
 
 
-def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
+def _dated(answer: Seen, wanted: Sequence[Date], question: Seen) -> bool:
     """Whether every date of a reference is met by the first sentence that gives dates.
 
     A coarser date will do, down to what the question asks for.
@@ -220,7 +216,7 @@ def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
     return all(any(fits(date, target, coarsest=coarsest) for date in given) for target in wanted)
 
 
-def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
+def _numbered(answer: Seen, wanted: Quantity, question: Seen) -> bool:
     """Whether a quantity is the wanted one in the first sentence that gives some; those in its unit count first.
 
     Asked for a numeral, a Roman one must be answered by a Roman one.
@@ -237,7 +233,7 @@ def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
     return any(is_year(wanted, date) for date in answer.dates)
 
 
-def _scored(answer: Reading, wanted: Sequence[Item]) -> bool:
+def _scored(answer: Seen, wanted: Sequence[Item]) -> bool:
     """Whether two numbers stand in an answer side by side, as in a score."""
     score = [item.key for item in wanted]
     values = [[item for item in answer.content if item.sentence == number] for number in range(answer.sentences)]
@@ -245,7 +241,7 @@ def _scored(answer: Reading, wanted: Sequence[Item]) -> bool:
     return score in pairs
 
 
-def _first_values(answer: Reading, question: Reading, kind: type[Value], unit: Unit | None = None) -> list[Value]:
+def _first_values(answer: Seen, question: Seen, kind: type[Value], unit: Unit | None = None) -> list[Value]:
     """List the values of a kind in the first sentence that gives one which is not in the question.
 
     Where a unit is wanted, only quantities count that measure the same, or have none.
@@ -265,7 +261,7 @@ def _first_values(answer: Reading, question: Reading, kind: type[Value], unit: U
     return [value for sentence, value in values if sentence in chosen]
 
 
-def _telling(answer: Reading, sentences: Sequence[int], question: Reading) -> Sequence[int]:
+def _telling(answer: Seen, sentences: Sequence[int], question: Seen) -> Sequence[int]:
     """Pick the first sentence, and if it shares no word that is asked with, names apart, the first that does."""
     if len(sentences) < 2:
         return sentences
@@ -275,9 +271,7 @@ def _telling(answer: Reading, sentences: Sequence[int], question: Reading) -> Se
     return [first] if first in shared else [first, *[number for number in sentences if number in shared][:1]]
 
 
-def _short(
-    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
-) -> bool:
+def _short(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:
     if answer.negated != reference.negated or opposed(given, wanted) or _is_denied(answer, given, wanted, question):
         return False
     if asks_work(question) and len(given) == len(wanted) == 1 and given[0].named and wanted[0].named:
@@ -293,7 +287,7 @@ def _short(
     return specifies(given, wanted, answer.items, strict=True)
 
 
-def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
+def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Seen, question: Seen) -> bool:
     """Whether fewer words than a reference has will do: not the kind of thing alone, nor part of a list or a title."""
     if all(item.key in vocabulary("kinds") for item in given):
         return False
@@ -304,13 +298,13 @@ def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Readi
     return specifies(wanted, given, reference.items, strict=True)
 
 
-def _is_short_for(given: Sequence[Item], reference: Reading) -> bool:
+def _is_short_for(given: Sequence[Item], reference: Seen) -> bool:
     """Whether an answer is the acronym that a reference has in parentheses: 'ADP' of 'adenosine diphosphate (ADP)'."""
     aside = [item for item in reference.items if item.aside]
     return len(aside) == len(given) == 1 and aside[0].form.isupper() and aside[0].key == given[0].key
 
 
-def _is_denied(answer: Reading, given: Sequence[Item], wanted: Sequence[Item], question: Reading) -> bool:
+def _is_denied(answer: Seen, given: Sequence[Item], wanted: Sequence[Item], question: Seen) -> bool:
     """Whether a short answer turns down what it says of the reference."""
     found = find(wanted, answer.content)
     here = answer.content[found[0] : found[1]] if found else given
@@ -325,7 +319,7 @@ def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:
     )
 
 
-def _around(reference: Reading) -> tuple[Item, ...]:
+def _around(reference: Seen) -> tuple[Item, ...]:
     """Pick what stands after the last 'in' of a place: 'Orlando' of 'the stadium in Orlando'."""
     places = [place for place, item in enumerate(reference.items) if place and item.text == "in"]
     if not places:
@@ -334,7 +328,7 @@ def _around(reference: Reading) -> tuple[Item, ...]:
     return tuple(inside) if inside and all(item.named for item in inside) else ()
 
 
-def _long(answer: Reading, wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
+def _long(answer: Seen, wanted: Sequence[Item], reference: Seen, question: Seen) -> bool:
     """Whether a sentence of the answer holds the reference and nothing before it denies it."""
     for number in range(answer.sentences):
         sentence = [item for item in answer.content if item.sentence == number]
@@ -346,13 +340,13 @@ def _long(answer: Reading, wanted: Sequence[Item], reference: Reading, question:
     return False
 
 
-def _turned_down(answer: Reading, first: Item, last: Item, question: Reading) -> bool:
+def _turned_down(answer: Seen, first: Item, last: Item, question: Seen) -> bool:
     """Whether the words from one to another are denied where they stand."""
     places = [number for number, item in enumerate(answer.items) if item is first or item is last]
     return denied(answer.items, places[0], places[-1], question.items)
 
 
-def _denies(answer: Reading, question: Reading) -> bool:
+def _denies(answer: Seen, question: Seen) -> bool:
     """Whether the first sentence says that what the question asks for is not so; 'I do not know' says nothing."""
     first = [item for item in answer.items if item.sentence == 0]
     words = {item.text for item in first}

@@ -20,7 +20,7 @@ from semece.judges.rules.english.phrases import (
     specifies,
 )
 from semece.judges.rules.prepared import prepare
-from semece.judges.rules.readings import affirming, read
+from semece.judges.rules.seen import affirming, read
 from semece.judges.rules.values.dates import YEAR, Date
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.same_value import is_year, same_date, same_quantity

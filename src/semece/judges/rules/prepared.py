@@ -14,7 +14,7 @@ from semece.judges.rules.words import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.judges.rules.readings import Item, Reading
+    from semece.judges.rules.items import Item, Seen
     from semece.judges.rules.values.quantities import Quantity
 
 PHRASE = 8
@@ -27,7 +27,7 @@ class Form:
 
     Parameters
     ----------
-    reading : Reading
+    reading : Seen
         What is read in it.
     core, whole, aside : tuple of Item
         What informs, everything outside parentheses, and what stands in them.
@@ -49,7 +49,7 @@ class Form:
         Whether it says yes or no to a question that asks for that.
     """
 
-    reading: Reading
+    reading: Seen
     core: tuple[Item, ...]
     whole: tuple[Item, ...]
     aside: tuple[Item, ...]
@@ -63,7 +63,7 @@ class Form:
     yes: bool | None
 
 
-def prepare(reading: Reading, question: Reading) -> Form:
+def prepare(reading: Seen, question: Seen) -> Form:
     """Prepare what is read in a string as an answer to a question."""
     informing = core(reading, question)
     aside = tuple(item for item in reading.content if item.aside)

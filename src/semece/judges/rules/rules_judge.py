@@ -8,7 +8,7 @@ from semece.judges.answer_keys import check_answers, check_references, is_non_an
 from semece.judges.rules.asked_values import read_answer
 from semece.judges.rules.grading import answers as meets
 from semece.judges.rules.grouping import group
-from semece.judges.rules.readings import affirming, read
+from semece.judges.rules.seen import affirming, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

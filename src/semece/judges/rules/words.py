@@ -15,7 +15,7 @@ def _vocabulary() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def vocabulary(name: str) -> frozenset[str]:
     """Look up a list of words of ``vocabulary.toml``.
 
@@ -38,6 +38,28 @@ def phrases(name: str) -> tuple[str, ...]:
     return tuple(_vocabulary()[name])
 
 
+def pairs(name: str) -> dict[str, str]:
+    """Look up a table of ``vocabulary.toml``: words, each with what stands for it.
+
+    Examples
+    --------
+    >>> pairs("cardinals")["seven"]
+    '7'
+    """
+    return dict(pair.rpartition("=")[::2] for pair in _vocabulary()[name].split())
+
+
+def numbers(name: str) -> dict[str, float]:
+    """Look up a table of words that are numbers.
+
+    Examples
+    --------
+    >>> numbers("scales")["dozen"]
+    12.0
+    """
+    return {word: float(value) for word, value in pairs(name).items()}
+
+
 @lru_cache(maxsize=1)
 def opposites() -> dict[str, str]:
     """Return the words that exclude another word, each with the other.
@@ -51,24 +73,8 @@ def opposites() -> dict[str, str]:
     return {word: other for one, two in pairs for word, other in ((one, two), (two, one))}
 
 
-_LETTERS = str.maketrans(
-    {
-        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
-        "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "ħ": "h", "ŋ": "ng", "ə": "a",
-        "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "ʻ": "'", "ʿ": "'", "ʾ": "'", "“": '"', "”": '"', "–": "-",
-        "—": "-", "‐": "-", "‑": "-", "−": "-", "⁄": "/", "×": "x",
-    }
-)  # fmt: skip
-_ALPHABETS = {
-    "абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ":
-        "a b v g d e e zh z i y k l m n o p r s t u f kh ts ch sh shch  y  e yu ya i yi ye g",
-    "αβγδεζηθικλμνξοπρστυφχψως": "a v g d e z i th i k l m n x o p r s t y f ch ps o s",
-}  # fmt: skip
-_LATIN = {
-    letter: latin
-    for letters, spellings in _ALPHABETS.items()
-    for letter, latin in zip(letters, spellings.split(" "), strict=True)
-}
+_LETTERS = str.maketrans(pairs("letters"))
+_LATIN = pairs("alphabets")
 _TRANSLITERATION = str.maketrans(_LATIN | {letter.upper(): latin.capitalize() for letter, latin in _LATIN.items()})
 _LATIN_LETTERS = _LETTERS | _TRANSLITERATION
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -176,7 +182,8 @@ def words_of(text: str) -> list[Word]:
 def _plain_words(form: str, gap: str) -> list[Word]:
     lower = form.lower()
     if lower.endswith("n't"):
-        return [Word(lower[:-3], form[:-3], gap), Word("not", "not", " ")]
+        negation = Word("not", "not", " " if form[:-3] else gap)
+        return [Word(lower[:-3], form[:-3], gap), negation] if form[:-3] else [negation]
     if "'" in form:
         form = form.removesuffix("'s").removesuffix("'S").replace("'", "")
         lower = form.lower()
@@ -211,20 +218,7 @@ def _is_initial(word: Word, before: Word) -> bool:
     return word.form.isupper() == before.form.isupper() and not {word.text, before.text} & {"a", "i"}
 
 
-_IRREGULAR = {
-    "men": "man", "women": "woman", "children": "child", "feet": "foot", "teeth": "tooth", "geese": "goose",
-    "mice": "mouse", "people": "person", "wolves": "wolf", "leaves": "leaf", "knives": "knife", "lives": "life",
-    "wives": "wife", "halves": "half", "criteria": "criterion", "phenomena": "phenomenon", "bacteria": "bacterium",
-    "nuclei": "nucleus", "fungi": "fungus", "vertebrae": "vertebra", "oxen": "ox", "dice": "die", "species": "species",
-    "series": "series", "news": "news", "mathematics": "mathematics", "physics": "physics", "grey": "gray",
-    "sulphur": "sulfur", "aluminium": "aluminum", "programme": "program", "caesium": "cesium", "tyre": "tire",
-    "cheque": "check", "plough": "plow", "mum": "mother", "mom": "mother", "dad": "father", "media": "medium",
-    "epithelia": "epithelium", "alumni": "alumnus", "radii": "radius", "matrices": "matrix", "indices": "index",
-    "crises": "crisis", "theses": "thesis", "analyses": "analysis", "gases": "gas", "buses": "bus", "viruses": "virus",
-    "octopi": "octopus", "octopuses": "octopus", "cacti": "cactus", "lens": "lens", "lenses": "lens", "data": "datum",
-    "hippopotami": "hippopotamus", "hippopotamuses": "hippopotamus", "dwarves": "dwarf", "aeroplane": "airplane",
-    "shoes": "shoe", "toes": "toe", "axes": "axe", "quizzes": "quiz", "aches": "ache",
-}  # fmt: skip
+_IRREGULAR = pairs("plurals")
 _SPELLINGS = (
     (re.compile("(?<=[a-z]{3})our$"), "or"),
     (re.compile("(?<=[a-z]{2})tre$"), "ter"),

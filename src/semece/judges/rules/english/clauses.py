@@ -11,7 +11,7 @@ from semece.judges.rules.words import verb, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from semece.judges.rules.readings import Item, Reading
+    from semece.judges.rules.items import Item, Seen
 
 NEAR = 4
 """How many words before a name a negation is looked for."""
@@ -45,7 +45,7 @@ def opening(items: Sequence[Item]) -> int:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> [opening(read(text).items) for text in ("I think it's Paris", "I Think We're Alone Now", "Paris")]
     [3, 0, 0]
     """
@@ -76,7 +76,7 @@ def clause(items: Sequence[Item], place: int) -> tuple[int, int]:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> clause(read("It is not Sydney, it is Canberra").items, 6)
     (4, 7)
     """
@@ -113,7 +113,7 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> asked = read("What is the capital of Australia?").items
     >>> texts = ("It is not Sydney", "Sydney is not the capital", "anything but Sydney", "not Perth but Sydney")
     >>> def sydney(text):
@@ -224,7 +224,7 @@ def affirmed(items: Sequence[Item]) -> Sequence[Item]:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> [item.text for item in affirmed(read("It is not Sydney, it is Canberra").items)]
     ['it', 'is', 'canberra']
     """
@@ -239,7 +239,7 @@ def affirmed(items: Sequence[Item]) -> Sequence[Item]:
     return kept if kept and all(item.text not in vocabulary("auxiliaries") for item in kept[2:]) else items
 
 
-def says_yes(answer: Reading, question: Reading) -> bool | None:
+def says_yes(answer: Seen, question: Seen) -> bool | None:
     """Whether an answer says yes or no: in a word, in a short phrase, or by a sentence that repeats the question.
 
     Returns
@@ -249,7 +249,7 @@ def says_yes(answer: Reading, question: Reading) -> bool | None:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> asked = read("Is the sun a star?")
     >>> [says_yes(read(text), asked) for text in ("Of course", "Nope", "It is not.", "The sun is a star", "Perhaps")]
     [True, False, False, True, None]

@@ -7,23 +7,14 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.words import vocabulary
+from semece.judges.rules.words import phrases, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from semece.judges.rules.readings import Item
+    from semece.judges.rules.items import Item
 
-_SOUNDS = tuple(
-    (re.compile(pattern), sound)
-    for pattern, sound in (
-        ("^(?:tch|tsch)", "ch"), ("sch", "sh"), ("ph", "f"), ("kh|gh|ck|q|c(?!h)", "k"), ("ye|je", "e"), ("[yj]", "i"),
-        ("w", "v"), ("x", "ks"), ("ou|oo", "u"), ("ae", "a"), ("oe", "o"), ("ue", "u"), ("ee|ie|ey", "i"),
-        ("(?<=[^sc])h", ""), ("z", "s"), (r"(.)\1+", r"\1"),
-    )
-)  # fmt: skip
-
-
+_SOUNDS = tuple((re.compile(row.split(" ")[0]), row.split(" ")[1]) for row in phrases("sounds"))
 _CHEMICALS = ("ate", "ite", "ide", "ane", "ene", "yne", "ol", "al")
 
 
@@ -126,7 +117,7 @@ def same_person(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> same_person(read("Hawes, Keeley").content, read("Keeley Clare Julia Hawes").content)
     True
     """

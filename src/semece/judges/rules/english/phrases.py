@@ -15,7 +15,7 @@ from semece.judges.rules.words import opposites, verb, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.judges.rules.readings import Item, Reading
+    from semece.judges.rules.items import Item, Seen
 
 NAMING = frozenset({"named", "called", "titled", "known", "as"})
 """Words that introduce a name: 'a village called Kitzbuhel'."""
@@ -30,31 +30,31 @@ ECHO = 3
 """A phrase of at most this many words loses only its last words to the question."""
 
 
-def whole(reading: Reading) -> tuple[Item, ...]:
+def whole(reading: Seen) -> tuple[Item, ...]:
     """Pick the content outside parentheses; everything if nothing else is left.
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> [item.text for item in whole(read("Jack Nicklaus (6)"))]
     ['jack', 'nicklaus']
     """
     return tuple(item for item in reading.content if not item.aside) or reading.content
 
 
-def is_sentence(reading: Reading) -> bool:
+def is_sentence(reading: Seen) -> bool:
     """Whether a string has an auxiliary verb.
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> is_sentence(read("It was Nixon")), is_sentence(read("Nixon"))
     (True, False)
     """
     return any(item.text in vocabulary("auxiliaries") for item in reading.items)
 
 
-def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
+def core(reading: Seen, question: Seen) -> tuple[Item, ...]:
     """Pick the words of a string that inform: not those of the question, not what stands in parentheses.
 
     A phrase of up to three words loses only its last words to the question ('Kanawha River', but 'British Indian
@@ -63,7 +63,7 @@ def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> question = read("Which river flows through Charleston?")
     >>> [[item.text for item in core(read(text), question)] for text in ("The Elk River", "The Elk flows through it")]
     [['elk'], ['elk']]
@@ -77,7 +77,7 @@ def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
     return outside[:end] or outside
 
 
-def _unlabelled(items: tuple[Item, ...], question: Reading) -> tuple[Item, ...]:
+def _unlabelled(items: tuple[Item, ...], question: Seen) -> tuple[Item, ...]:
     """Cut off a label of the question's words: 'Organ: liver', 'Symphony No. 9' where a symphony is asked for."""
     for place, item in enumerate(items):
         if place and (":" in item.gap or (place == 1 and _is_rank(item) and _is_kind(items[0], question))):
@@ -91,7 +91,7 @@ def _is_rank(item: Item) -> bool:
     return isinstance(item.value, Quantity) and item.value.number.form == "ordinal"
 
 
-def _is_kind(item: Item, question: Reading) -> bool:
+def _is_kind(item: Item, question: Seen) -> bool:
     """Whether a word is the kind of thing that a question asks for: 'which symphony'."""
     return any(
         before.text in {"which", "what"} and after.key == item.key and not after.named
@@ -99,7 +99,7 @@ def _is_kind(item: Item, question: Reading) -> bool:
     )
 
 
-def _echoes(item: Item, question: Reading) -> bool:
+def _echoes(item: Item, question: Seen) -> bool:
     """Whether a word is in the question, or another form of the verb: 'changed' where it has 'change'."""
     return item.key in question.keys or (item.value is None and verb(item.key) in _verbs(question.keys))
 
@@ -109,7 +109,7 @@ def _verbs(keys: frozenset[str]) -> frozenset[str]:
     return frozenset(map(verb, keys))
 
 
-def _news(items: Sequence[Item], question: Reading) -> tuple[Item, ...]:
+def _news(items: Sequence[Item], question: Seen) -> tuple[Item, ...]:
     """Pick the words that are new, and those of the question that begin a name with a new word in it."""
     kept: list[Item] = []
     following: Item | None = None
@@ -126,7 +126,7 @@ def same_words(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> same_words(read("Harrison, Aaron").content, read("Aaron Harrison").content)
     True
     >>> same_words(read("steam ship").content, read("steamship").content)
@@ -147,7 +147,7 @@ def acronym_of(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> acronym_of(read("DMV").content, read("Department of Motor Vehicles").content)
     True
     """
@@ -178,7 +178,7 @@ def find(short: Sequence[Item], long: Sequence[Item]) -> tuple[int, int] | None:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> find(read("Orange Juice").content, read("The band Orange Juice sang it").content)
     (1, 3)
     """
@@ -218,7 +218,7 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> longer = ("Paris, France", "President Nixon", "carbon dioxide", "West Virginia", "the wife of Nixon")
     >>> shorter = ("Paris", "Nixon", "carbon", "Virginia", "Nixon")
     >>> [specifies(read(a).content, read(b).content, read(a).items) for a, b in zip(longer, shorter)]
@@ -285,7 +285,7 @@ def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> related(read("Keeley Hawes").content, read("Keeley Clare Julia Hawes").content)
     True
     """
@@ -296,12 +296,12 @@ def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
     )
 
 
-def asks_work(question: Reading) -> bool:
+def asks_work(question: Seen) -> bool:
     """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'.
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> [asks_work(read(text)) for text in ("Which film won?", "What is the theme of the film?")]
     [True, False]
     """
@@ -310,12 +310,12 @@ def asks_work(question: Reading) -> bool:
     return any(question.items[place + 1].key in WORKS for place in places)
 
 
-def goes_on(items: Sequence[Item], last: Item, title: Reading) -> bool:
+def goes_on(items: Sequence[Item], last: Item, title: Seen) -> bool:
     """Whether a title goes on after a word: with another capital or number, nothing between ('The Dark Knight Rises').
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> items, title = read("The Dark Knight Rises").items, read("The Dark Knight")
     >>> goes_on(items, items[2], title), goes_on(items, items[3], title)
     (True, False)
@@ -326,12 +326,12 @@ def goes_on(items: Sequence[Item], last: Item, title: Reading) -> bool:
     return items[place].named or isinstance(items[place].value, Quantity)
 
 
-def is_list(reading: Reading, informing: Sequence[Item] = ()) -> bool:
+def is_list(reading: Seen, informing: Sequence[Item] = ()) -> bool:
     """Whether 'and', 'or' or three commas join parts of what a string says, or of its words that inform.
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> [is_list(read(text)) for text in ("gold and silver", "Austin, Texas", "2 or 3")]
     [True, False, False]
     """
@@ -350,7 +350,7 @@ def _are_values(items: Sequence[Item]) -> bool:
     return len(kinds) == 1 and items[0].value is not None
 
 
-def list_parts(reading: Reading, informing: Sequence[Item]) -> list[tuple[Item, ...]]:
+def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...]]:
     """List the parts of the lists in a string, those with words that inform; none if there is one part or less.
 
     The parts of a list stand side by side, joined by commas and once by 'and', 'or' or '&', or by three commas. Two
@@ -358,7 +358,7 @@ def list_parts(reading: Reading, informing: Sequence[Item]) -> list[tuple[Item, 
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> texts = ("tea, the milk and rum", "by Ann Lee and published", "Austin, Texas")
     >>> [len(list_parts(read(text), read(text).content)) for text in texts]
     [3, 0, 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from semece.judges.rules.values.units import Unit
-from semece.judges.rules.words import vocabulary
+from semece.judges.rules.words import pairs, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,7 @@ HALF_DAY = 720
 
 CLOCK_WORDS = frozenset({"noon", "midday", "midnight"})
 _NAMED = {"noon": HALF_DAY, "midday": HALF_DAY, "midnight": 0}
+_HOURS = {word: int(number) for word, number in pairs("cardinals").items() if 1 <= int(number) <= 12}
 _MORNING = frozenset({"am", "morning"})
 _PARTS = _MORNING | {"pm", "afternoon", "evening", "night"}
 
@@ -81,9 +82,3 @@ def _is_verse(words: Sequence[Word], start: int, size: int) -> bool:
     before = words[start - 1] if start and words[start].gap == " " else None
     named = before is not None and before.form[0].isupper() and before.text not in vocabulary("function")
     return named or (start + size < len(words) and words[start + size].gap.strip() == "-")
-
-
-_HOURS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-    "eleven": 11, "twelve": 12,
-}  # fmt: skip

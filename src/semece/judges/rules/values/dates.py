@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.rules.values.numbers import read_number, read_single
-from semece.judges.rules.words import vocabulary
+from semece.judges.rules.words import pairs, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -71,20 +71,13 @@ def _yearless_within(outer: Date, inner: Date) -> bool:
     return outer.low % YEAR <= inner.low % YEAR and inner.high % YEAR <= outer.high % YEAR
 
 
-_MONTHS = {
-    "january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4, "may": 5, "june": 6,
-    "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sept": 9, "sep": 9, "october": 10, "oct": 10,
-    "november": 11, "nov": 11, "december": 12, "dec": 12,
-}  # fmt: skip
-_SEASONS = {"spring": (2, 4), "summer": (5, 7), "autumn": (8, 10), "fall": (8, 10), "winter": (11, 11)}
-_WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
-_PARTS = {"early": (0.0, 0.5), "beginning": (0.0, 0.5), "mid": (0.25, 0.75), "middle": (0.25, 0.75), "late": (0.5, 1.0)}
+_MONTHS = {word: int(number) for word, number in pairs("months").items()}
+_SEASONS = {word: tuple(int(month) - 1 for month in ends.split("-")) for word, ends in pairs("seasons").items()}
+_WEEKDAYS = vocabulary("weekdays")
+_PARTS = {word: tuple(map(float, ends.split("-"))) for word, ends in pairs("spans").items()}
 _BEFORE_CHRIST = frozenset({"bc", "bce"})
 _AFTER_CHRIST = frozenset({"ad", "ce"})
-_DECADES = {
-    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
-    "nineties": 90,
-}  # fmt: skip
+_DECADES = {word: int(number) for word, number in pairs("decades").items()}
 _OWNERS = frozenset({"his", "her", "their", "my", "your", "our", "its"})
 _BEFORE = frozenset({"before", "prior", "earlier"})
 _AFTER = frozenset({"after", "later"})

@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.judges.rules.words import vocabulary
+from semece.judges.rules.words import numbers, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,33 +41,21 @@ class Number(NamedTuple):
     scale: float = 1.0
 
 
-_UNITS: dict[str, int] = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
-    "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "fourty": 40,
-}  # fmt: skip
-_ORDINALS: dict[str, int] = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-    "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15,
-    "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
-    "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "seventieth": 70, "eightieth": 80, "ninetieth": 90,
-}  # fmt: skip
-_SCALES = {
-    "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15,
-    "mn": 1e6, "bn": 1e9, "tn": 1e12, "trn": 1e12, "lakh": 1e5, "crore": 1e7, "dozen": 12.0,
-}  # fmt: skip
-_SCALE_ORDINALS = {"hundredth": 100.0, "thousandth": 1e3, "millionth": 1e6}
-_SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "b": 1e9}
+_UNITS = {word: int(value) for word, value in numbers("cardinals").items()}
+_ORDINALS = {word: int(value) for word, value in numbers("ordinals").items()}
+_SCALES = numbers("scales")
+_SCALE_ORDINALS = numbers("scale_ordinals")
+_SUFFIXES = numbers("scale_letters")
 _SIGNS = frozenset({"minus", "negative"})
-_TIMES = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
-_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2, "eighth": 0.125, "tenth": 0.1}
+_TIMES = numbers("times_over")
+_PARTS = numbers("fractions")
 _PLURAL_PARTS = {"halves": 0.5} | {f"{word}s": value for word, value in _PARTS.items()}
 _CONTINUING = frozenset({*_SCALES, *_PARTS, *_PLURAL_PARTS, "and", "a", "an", "of"})
 """Words apart from a number that can go on with it."""
 
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_ROMAN_DIGITS = numbers("roman")
 _ROMAN = re.compile(r"^(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,4})$")
+_WORDS = frozenset({*_UNITS, *_ORDINALS, *_SCALES, *_SCALE_ORDINALS, *_TIMES})
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _LITERAL = re.compile(r"^(?P<mantissa>\d+(?:\.\d+)?)(?:\s?[x*]\s?10\s?\^\s?|e)(?P<power>[+-]?\d+)$", re.IGNORECASE)
 
@@ -83,8 +71,7 @@ def is_number_word(text: str) -> bool:
     """
     if text.lstrip(".")[:1].isdecimal() or text in {"half", "quarter"} or text in _SIGNS:
         return True
-    tables: tuple[dict[str, int] | dict[str, float], ...] = (_UNITS, _ORDINALS, _SCALES, _SCALE_ORDINALS, _TIMES)
-    return any(text in table for table in tables) or _ROMAN.match(text) is not None
+    return text in _WORDS or _ROMAN.match(text) is not None
 
 
 def read_number(words: Sequence[Word], start: int) -> Number | None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from semece.judges.rules.values.numbers import read_number
-from semece.judges.rules.values.units import CODES, CURRENCIES, UNITS, Unit, is_currency
+from semece.judges.rules.values.units import CODES, CURRENCIES, UNITS, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from semece.judges.rules.values.numbers import Number
-    from semece.judges.rules.values.quantities import Quantity
     from semece.judges.rules.words import Word
-
-Q = TypeVar("Q", bound="Quantity")
-
 
 PRICE_WORDS = CURRENCIES | {"us", "c", "ca", "can", "a", "au", "nz", "hk", "s", "nt", "r"}
 """Marks of currencies, and the letters before one ('US$'); a code can begin a price, too."""
@@ -42,8 +38,17 @@ def read_price(words: Sequence[Word], start: int) -> tuple[Number, Unit, int] | 
     if marked is None or number is None or number.form in {"ordinal", "roman"}:
         return None
     unit, size = marked[0], marked[1] + number.size
+    if _is_debt(words, start, start + marked[1]):
+        number = number._replace(low=-number.low, high=-number.high)
     number, size = _in_millions(words, start, number, size)
     return _to(words, start, number, unit, size)
+
+
+def _is_debt(words: Sequence[Word], start: int, place: int) -> bool:
+    """Whether a minus stands before the mark of a currency, or between it and the number: '-$5', '$-5'."""
+    before = words[start].gap
+    led = before[-1:] == "-" and (start == 0 or before[0] in " (")
+    return led or (place > start and words[place].gap == "-" and words[start].text in CURRENCIES)
 
 
 def _begins(word: Word) -> bool:
@@ -84,19 +89,3 @@ def _to(words: Sequence[Word], start: int, number: Number, unit: Unit, size: int
     scale = second[0].scale if number.scale == 1 and number.low < 1000 and second[0].scale > 1 else 1.0
     whole = number._replace(low=number.low * scale, high=second[0].high, scale=second[0].scale)
     return whole, unit, place - start + second[2]
-
-
-def with_cents(words: Sequence[Word], start: int, quantity: Q, size: int) -> tuple[Q, int]:
-    """Add the hundredths that follow a currency without a name: 'two pounds fifty'."""
-    place = start + size
-    if quantity.unit is None or not is_currency(quantity.unit, with_pound=True) or place >= len(words):
-        return quantity, size
-    number = read_number(words, place) if words[place].gap == " " else None
-    if number is None or number.place != 1 or not 1 <= number.low < 100 or number.form not in {"word", "digits"}:
-        return quantity, size
-    end = place + number.size
-    if end < len(words) and not words[end].gap.strip():
-        return quantity, size
-    value = quantity.number.low + number.low / 100
-    whole = quantity.number._replace(low=value, high=value, place=0.01)
-    return quantity._replace(number=whole), size + number.size

@@ -6,9 +6,10 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.rules.values.clock import CLOCK, read_clock
+from semece.judges.rules.values.frequencies import OFTEN, read_frequency
 from semece.judges.rules.values.inequalities import bound_after, bounded, read_bound
 from semece.judges.rules.values.numbers import Number, and_part, is_number_word, read_number
-from semece.judges.rules.values.prices import read_price, with_cents
+from semece.judges.rules.values.prices import read_price
 from semece.judges.rules.values.units import ARTICLED, UNITS, Unit, is_currency, read_units
 from semece.judges.rules.words import stem, vocabulary
 
@@ -31,6 +32,8 @@ class Quantity(NamedTuple):
         Whether a plural noun follows: 'four seasons'.
     hedged : bool
         Whether a word such as 'about' stands before it.
+    implied : bool
+        Whether its unit is not written, but asked for.
     others : tuple of Quantity
         What else it may mean: '1.5m' metres or million, 'pounds' of mass or money, '3:30' at night or in the afternoon.
     """
@@ -39,6 +42,7 @@ class Quantity(NamedTuple):
     unit: Unit | None
     counts: bool = False
     hedged: bool = False
+    implied: bool = False
     others: tuple[Quantity, ...] = ()
 
     @property
@@ -105,6 +109,8 @@ def _read(words: Sequence[Word], start: int) -> tuple[Quantity, int] | None:
     if (time := read_clock(words, start)) is not None:
         quantities = [Quantity(Number(minute, minute, 1.0, "digits", time[1]), CLOCK) for minute in time[0]]
         return quantities[0]._replace(others=tuple(quantities[1:])), time[1]
+    if (often := read_frequency(words, start)) is not None:
+        return Quantity(often[0], OFTEN), often[1]
     if (price := read_price(words, start)) is not None:
         return Quantity(price[0], price[1], hedged=_hedged(words, start)), price[2]
     if (one := _articled(words, start)) is not None:
@@ -229,7 +235,7 @@ def _with_unit(
     else:
         quantity, size = _compound(words, start, quantity, size)
         quantity, size = _to(words, start, quantity, size)
-        quantity, size = with_cents(words, start, quantity, size)
+        quantity, size = _with_cents(words, start, quantity, size)
     others = tuple(quantity._replace(unit=unit) for unit in units[0][1:])
     return quantity._replace(others=others + _glued(words, start, quantity)), size
 
@@ -326,3 +332,19 @@ def _is_pronoun(words: Sequence[Word], start: int) -> bool:
 
 def _hedged(words: Sequence[Word], start: int) -> bool:
     return start > 0 and words[start - 1].text in vocabulary("hedges")
+
+
+def _with_cents(words: Sequence[Word], start: int, quantity: Quantity, size: int) -> tuple[Quantity, int]:
+    """Add the hundredths that follow a currency without a name: 'two pounds fifty'."""
+    place = start + size
+    if quantity.unit is None or not is_currency(quantity.unit, with_pound=True) or place >= len(words):
+        return quantity, size
+    number = read_number(words, place) if words[place].gap == " " else None
+    if number is None or number.place != 1 or not 1 <= number.low < 100 or number.form not in {"word", "digits"}:
+        return quantity, size
+    end = place + number.size
+    if end < len(words) and not words[end].gap.strip():
+        return quantity, size
+    value = quantity.number.low + number.low / 100
+    whole = quantity.number._replace(low=value, high=value, place=0.01)
+    return quantity._replace(number=whole), size + number.size

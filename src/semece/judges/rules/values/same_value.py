@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,16 @@ from semece.judges.rules.values.dates import PRECISIONS, YEAR, Date, contains
 from semece.judges.rules.values.units import is_currency
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from semece.judges.rules.values.quantities import Quantity
     from semece.judges.rules.values.units import Unit
 
-CONVERSION = 0.01
-"""Relative tolerance after a conversion between units: what people round away."""
+COARSEST = 0.05
+"""Relative tolerance after a conversion, however coarse a number is written: 3 lb are 1.4 kg, which is not 1 kg."""
 
-HOT = 1000.0
-DEGREES = 0.6
-"""Tolerance between scales of temperature in kelvins, up to 1,000 of them; beyond that they are like other units."""
+ZEROS = 0.02
+"""Zeros at the end count as rounded up to a place of this share of the number: 100 miles are 160 km."""
 
 HEDGED = 0.02
 """Relative tolerance where one of two numbers is hedged ('about 300') and both are large or measured."""
@@ -81,9 +83,23 @@ def measures(value: Quantity | Date, unit: Unit | None) -> bool:
 
 def _meet(fine: Quantity, coarse: Quantity, *, either: bool) -> bool:
     """Whether some meanings agree; of measured values the second, or either, may be rounded to a whole number."""
-    if not (fine.others or coarse.others):
-        return _agree(fine, coarse, either=either)
-    return any(_agree(one, other, either=either) for one in fine.meanings for other in coarse.meanings)
+    return any(_agree(one, other, either=either) for one, other in _readings(fine, coarse))
+
+
+def _readings(one: Quantity, other: Quantity) -> Iterator[tuple[Quantity, Quantity]]:
+    """Pair what two quantities may mean.
+
+    A word means the same in both: 52 and 62 gallons are not American and British ones. A unit that is only implied, and
+    has several meanings, is never converted.
+    """
+    units = [[meaning.unit for meaning in quantity.meanings] for quantity in (one, other)]
+    if units[0] == units[1]:
+        yield from zip(one.meanings, other.meanings, strict=True)
+        return
+    vague = (one.implied and bool(one.others)) or (other.implied and bool(other.others))
+    for first, second in product(one.meanings, other.meanings):
+        if not vague or first.unit == second.unit or None in {first.unit, second.unit}:
+            yield first, second
 
 
 def _agree(fine: Quantity, coarse: Quantity, *, either: bool) -> bool:
@@ -121,14 +137,19 @@ def _converted(fine: Quantity, coarse: Quantity) -> bool:
     """Whether a quantity in another unit is the same, or rounds to what is written: 40 acres and 16 hectares."""
     if fine.unit is None or coarse.unit is None:
         return False
-    heat = fine.unit.dimension == "temperature"
-    half = 0.5 * coarse.number.place * coarse.unit.factor
-    for one, other in zip(fine.ends, coarse.ends, strict=True):
-        largest = max(abs(one), abs(other))
-        near = DEGREES if heat and largest < HOT else max(CONVERSION * largest, min(half, 2 * CONVERSION * largest))
-        if one != other and abs(one - other) > near:
-            return False
-    return True
+    place = max(_tolerance(fine), _tolerance(coarse))
+    return all(
+        abs(one - other) <= max(min(place, COARSEST * max(abs(one), abs(other))), 1e-9 * abs(one))
+        for one, other in zip(fine.ends, coarse.ends, strict=True)
+    )
+
+
+def _tolerance(quantity: Quantity) -> float:
+    """Return half of the last place of a quantity, in the base unit; zeros at the end of a number may be rounded."""
+    place, value = quantity.number.place, abs(quantity.number.high)
+    while place >= 1 and isfinite(value) and value and value % (10 * place) == 0 and 10 * place <= ZEROS * value:
+        place *= 10
+    return 0.5 * place * (quantity.unit.factor if quantity.unit else 1.0) * (1 + 1e-9)
 
 
 def _supplied(one: Quantity, other: Quantity) -> bool:

@@ -156,6 +156,8 @@ def read_units(words: Sequence[Word], start: int) -> tuple[tuple[Unit, ...], int
             break
         if not dividing and (is_currency(units[0]) or is_currency(factor[0][0])):
             break
+        if units[0].dimension in _DOSED and factor[0][0] in _DAYS:
+            break
         units, place = (_product(units[0], factor[0][0], -1 if dividing else 1),), factor[1]
     return units, place - start
 
@@ -174,6 +176,10 @@ def _joint(words: Sequence[Word], place: int, *, dividing: bool) -> tuple[bool, 
     both = place and _is_symbol(words[place - 1]) and _is_symbol(word) and word.form not in _COMPASS
     return (dividing, place) if both and word.gap == " " else None
 
+
+_DOSED = frozenset({"mass", "amount", "activity", "equivalent", "tablet", "capsule", "drop", "puff"})
+_DAYS = frozenset(UNITS[name] for name in ("day", "week", "month"))
+"""After what doses are given in, how often: '50 mg per day' are 50 mg, daily."""
 
 _COMPASS = frozenset({"N", "E", "S", "W"})
 """Symbols that after another, '5 km N', are directions."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import constants
 
 from semece.judges.rules.english.phrases import core
-from semece.judges.rules.readings import read
+from semece.judges.rules.seen import read
 from semece.judges.rules.values.dates import read_date
 from semece.judges.rules.values.numbers import read_number
 from semece.judges.rules.values.units import UNITS

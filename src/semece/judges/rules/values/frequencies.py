@@ -1,0 +1,92 @@
+"""How often: 'every 8 hours', 'three times a day', 'twice weekly', 'q6h', 'daily'."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from semece.judges.rules.values.numbers import Number, read_number
+from semece.judges.rules.values.units import Unit, read_units
+from semece.judges.rules.words import numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from semece.judges.rules.words import Word
+
+OFTEN = Unit("frequency", 1.0)
+"""Seconds from one time to the next."""
+
+_ADVERBS = numbers("frequencies")
+_EACH = frozenset({"a", "an", "per", "every", "each"})
+_QUAQUE = re.compile(r"^q(\d{1,2})h(?:r|rs)?$")
+FREQUENCY_WORDS = frozenset({*_ADVERBS, "every", "each", "per"}) | frozenset(f"q{hours}h" for hours in range(1, 73))
+"""Words other than numbers with which a frequency can begin."""
+
+
+def read_frequency(words: Sequence[Word], start: int) -> tuple[Number, int] | None:
+    """Read how often something is done: the seconds in between, and how many words it takes.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.words import words_of
+    >>> [read_frequency(words_of(text), 0)[0].low for text in ("every 8 hours", "three times a day", "q8h", "weekly")]
+    [28800.0, 28800.0, 28800.0, 604800.0]
+    """
+    word = words[start]
+    if (hours := _QUAQUE.match(word.text)) is not None:
+        return _every(3600.0 * int(hours[1]), 1)
+    if (period := _adverb(words, start)) is not None:
+        return _every(period, 1)
+    if word.text in {"every", "each"}:
+        return _after_every(words, start)
+    if start and (word.text == "per" or word.gap == "/"):
+        period = _period(words, start + (word.text == "per"))
+        return _every(period[0], (word.text == "per") + period[1]) if period else None
+    return _times(words, start)
+
+
+def _every(seconds: float, size: int) -> tuple[Number, int] | None:
+    return (Number(seconds, seconds, 0.0, "digits", size), size) if seconds else None
+
+
+def _adverb(words: Sequence[Word], place: int) -> float | None:
+    if place >= len(words):
+        return None
+    return _ADVERBS.get(words[place].form) or _ADVERBS.get(words[place].text if words[place].form.istitle() else "")
+
+
+def _period(words: Sequence[Word], place: int) -> tuple[float, int] | None:
+    """Read a unit of time, and how many words it takes."""
+    units = read_units(words, place) if place < len(words) and len(words[place].text) > 1 else None
+    return (units[0][0].factor, units[1]) if units and units[0][0].dimension == "time" else None
+
+
+def _after_every(words: Sequence[Word], start: int) -> tuple[Number, int] | None:
+    """Read 'every day', 'every other day', 'every 8 hours', 'every 4 to 6 hours'."""
+    place = start + 1
+    other = place < len(words) and words[place].text in {"other", "second"}
+    number = read_number(words, place) if place < len(words) and not other else None
+    size = number.size if number else int(other)
+    period = _period(words, place + size)
+    if period is None or (number is not None and (number.form in {"ordinal", "roman"} or number.low <= 0)):
+        return None
+    low, high = (number.low, number.high) if number else (1.0 + other, 1.0 + other)
+    return Number(low * period[0], high * period[0], 0.0, "digits", 0), 1 + size + period[1]
+
+
+def _times(words: Sequence[Word], start: int) -> tuple[Number, int] | None:
+    """Read 'once a day', 'three times daily', 'twice per week'."""
+    number = read_number(words, start)
+    if number is None or number.form in {"ordinal", "roman", "year"} or not number.low == number.high > 0:
+        return None
+    place = start + number.size
+    named = words[start].text in {"once", "twice", "thrice"}
+    if not named and not (place < len(words) and words[place].text in {"times", "time", "x"}):
+        return None
+    place += not named
+    if (period := _adverb(words, place)) is not None:
+        return _every(period / number.low, place + 1 - start)
+    if place < len(words) and words[place].text in _EACH and (found := _period(words, place + 1)):
+        return _every(found[0] / number.low, place + 1 + found[1] - start)
+    return None
