@@ -6,12 +6,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
+from semece.judges.rules.english.regimens import is_dose
 from semece.judges.rules.seen import read, seen_of
 from semece.judges.rules.values.dates import YEAR, Date, century_of, month_of
 from semece.judges.rules.values.numbers import Number
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.units import UNITS, Unit, read_units
-from semece.judges.rules.words import numbers, vocabulary, words_of
+from semece.judges.rules.words import numbers, pairs, vocabulary, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,8 @@ class Asked(NamedTuple):
         Whether it wants the most or the least: then 'at least 5' is 5.
     scale : float
         What a bare number is multiplied by: a million, asked how many million.
+    medicine : bool
+        Whether it is about medicines: then 'IV' is a route.
     part : str
         ``century`` or ``month`` if it wants one: then 'the sixteenth' is the century, 'the 12th month' December.
     """
@@ -47,10 +50,11 @@ class Asked(NamedTuple):
     number: bool
     limit: bool
     scale: float
+    medicine: bool
     part: str
 
 
-_NOTHING = Asked((), counts=False, thing="", number=False, limit=False, scale=1.0, part="")
+_NOTHING = Asked((), counts=False, thing="", number=False, limit=False, scale=1.0, medicine=False, part="")
 _WHICH = frozenset({"what", "which"})
 _TIMES = frozenset({"century", "month"})
 _REACH = 4
@@ -81,6 +85,7 @@ def asked_by(question: str) -> Asked:
         number=_wants_number(how, set(texts)),
         limit=not vocabulary("limits").isdisjoint(texts),
         scale=numbers("scales").get(texts[many].removesuffix("s"), 1.0) if 0 < many < len(texts) else 1.0,
+        medicine=not vocabulary("medication").isdisjoint(texts),
         part=next((after for before, after in pairwise(texts) if before in _WHICH and after in _TIMES), ""),
     )
 
@@ -147,6 +152,8 @@ def read_answer(text: str, question: str) -> Seen:
     ['#1000 length', '#1000 length', '#0 length']
     """
     reading, asked = read(text), asked_by(question)
+    if asked.medicine or is_dose(reading.items):
+        reading = _unabbreviated(reading)
     if asked == _NOTHING or not any(item.value is not None or item.text in _denying() for item in reading.items):
         return reading
     items = _zero(reading, asked) if asked.number else reading.items
@@ -160,6 +167,16 @@ def read_answer(text: str, question: str) -> Seen:
         if isinstance(item.value, Quantity):
             told.add(item.sentence)
     return seen_of(adapted)
+
+
+def _unabbreviated(reading: Seen) -> Seen:
+    """Read the abbreviations of prescriptions: 'IV', 'PO', 'XR'."""
+    table = pairs("dose_abbreviations")
+    if table.keys().isdisjoint(item.form for item in reading.items):
+        return reading
+    return seen_of(
+        [item._replace(key=table[item.form], value=None) if item.form in table else item for item in reading.items]
+    )
 
 
 @lru_cache(maxsize=1)

@@ -23,6 +23,7 @@ from semece.judges.rules.english.phrases import (
     specifies,
     whole,
 )
+from semece.judges.rules.english.regimens import clash, is_dose, regimen
 from semece.judges.rules.seen import seen_of
 from semece.judges.rules.values.dates import Date, contains
 from semece.judges.rules.values.quantities import Quantity
@@ -177,6 +178,8 @@ def meets(answer: Seen, reference: Seen, question: Seen) -> bool:
     wanted = core(reference, question)
     if (yes := _YES_OR_NO.get(wanted[0].text)) is not None and len(wanted) == 1:
         return says_yes(answer, question) is yes
+    if not _same_regimen(answer, reference, question):
+        return False
     dates = [item.value for item in wanted if isinstance(item.value, Date)]
     if len(dates) == len(wanted):
         return _dated(answer, dates, question)
@@ -193,6 +196,25 @@ def meets(answer: Seen, reference: Seen, question: Seen) -> bool:
         or _is_around(answer, given, reference, wanted, question)
         or _long(answer, wanted, reference, question)
     )
+
+
+def _same_regimen(answer: Seen, reference: Seen, question: Seen) -> bool:
+    """Whether an answer contradicts no route or form of a reference, and of a dose gives every part.
+
+    All its values, route, form and release; and where both name something, such as the drug, they share a word.
+    """
+    given, wanted = regimen(answer.content), regimen(reference.content)
+    if clash(given, wanted):
+        return False
+    if not is_dose(reference.content):
+        return True
+    if not wanted.keys() <= given.keys():
+        return False
+    if not all(any(answers_quantity(one, value) for one in answer.quantities) for value in reference.quantities):
+        return False
+    known = question.keys.union(*wanted.values(), *given.values())
+    words = [{item.key for item in seen.content if item.value is None} - known for seen in (answer, reference)]
+    return is_sentence(answer) or not all(words) or not words[0].isdisjoint(words[1])
 
 
 def _is_around(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:

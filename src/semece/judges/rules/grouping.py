@@ -19,6 +19,7 @@ from semece.judges.rules.english.phrases import (
     same_words,
     specifies,
 )
+from semece.judges.rules.english.regimens import clash, is_dose
 from semece.judges.rules.prepared import prepare
 from semece.judges.rules.seen import affirming, read
 from semece.judges.rules.values.dates import YEAR, Date
@@ -254,6 +255,8 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
         return True
     if one.negated != other.negated or opposed(one.core, other.core) or _is_part(one, other):
         return True
+    if clash(one.regimen, other.regimen) or _other_dose(one, other, asks):
+        return True
     if not one.values or not other.values:
         return False
     if one.core[0].value is not None and other.core[0].value is not None:
@@ -261,6 +264,15 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     left, right = (_told(form, asks) for form in (one, other))
     fewer, more = sorted((left, right), key=len)
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
+
+
+def _other_dose(one: Form, other: Form, asks: frozenset[str]) -> bool:
+    """Whether two phrases give doses that differ in a value, or in how they are given."""
+    if one.prose or other.prose or not (is_dose(one.core) and is_dose(other.core)):
+        return False
+    fewer, more = sorted((one.values, other.values), key=len)
+    same = len(fewer) == len(more) and all(any(_same_value(a, b, asks) for b in more) for a in fewer)
+    return not same or one.regimen.keys() != other.regimen.keys()
 
 
 def _other_person(one: Form, other: Form) -> bool:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from semece.judges.rules.english.clauses import says_yes
 from semece.judges.rules.english.names import sound
 from semece.judges.rules.english.phrases import core, is_sentence, list_parts, whole
+from semece.judges.rules.english.regimens import regimen
 from semece.judges.rules.values.dates import Date
 from semece.judges.rules.words import vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from semece.judges.rules.english.regimens import Regimen
     from semece.judges.rules.items import Item, Seen
     from semece.judges.rules.values.quantities import Quantity
 
@@ -45,6 +47,8 @@ class Form:
         Strings without a common trace have no link.
     asked : tuple of Item
         The question.
+    regimen : mapping of str to frozenset of str
+        How a dose is given, by kind.
     yes : bool or None
         Whether it says yes or no to a question that asks for that.
     """
@@ -60,6 +64,7 @@ class Form:
     informs: bool
     traces: frozenset[str]
     asked: tuple[Item, ...]
+    regimen: Regimen
     yes: bool | None
 
 
@@ -87,6 +92,7 @@ def prepare(reading: Seen, question: Seen) -> Form:
         informs,
         traces,
         question.items,
+        regimen(reading.content),
         yes,
     )
 

@@ -307,6 +307,8 @@ def _ordered(parts: Sequence[str], *, day_first: bool) -> tuple[int, int, int]:
 
 def _years(words: Sequence[Word], start: int) -> Date | None:
     """Read years, decades and centuries, with an era or without."""
+    if start and words[start].gap == ":":
+        return None
     plural = start + 1 < len(words) and words[start + 1].text == "s"
     if not plural and (short := _short_year(words[start])) is not None:
         return _year(short, short, size=1)

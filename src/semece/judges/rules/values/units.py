@@ -156,7 +156,7 @@ def read_units(words: Sequence[Word], start: int) -> tuple[tuple[Unit, ...], int
             break
         if not dividing and (is_currency(units[0]) or is_currency(factor[0][0])):
             break
-        if units[0].dimension in _DOSED and factor[0][0] in _DAYS:
+        if units[0].dimension in DOSED and factor[0][0] in _DAYS:
             break
         units, place = (_product(units[0], factor[0][0], -1 if dividing else 1),), factor[1]
     return units, place - start
@@ -177,7 +177,7 @@ def _joint(words: Sequence[Word], place: int, *, dividing: bool) -> tuple[bool, 
     return (dividing, place) if both and word.gap == " " else None
 
 
-_DOSED = frozenset({"mass", "amount", "activity", "equivalent", "tablet", "capsule", "drop", "puff"})
+DOSED = frozenset({"mass", "amount", "activity", "equivalent", "tablet", "capsule", "drop", "puff"})
 _DAYS = frozenset(UNITS[name] for name in ("day", "week", "month"))
 """After what doses are given in, how often: '50 mg per day' are 50 mg, daily."""
 
