@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.rules.english.regimens import is_dose
+from semece.judges.rules.formulas import solved
 from semece.judges.rules.seen import read, seen_of
 from semece.judges.rules.values.dates import YEAR, Date, century_of, month_of
 from semece.judges.rules.values.numbers import Number
@@ -151,7 +152,7 @@ def read_answer(text: str, question: str) -> Seen:
     >>> [read_answer(text, "How many metres is it?").quantities[0].key for text in ("1000", "one thousand", "none")]
     ['#1000 length', '#1000 length', '#0 length']
     """
-    reading, asked = read(text), asked_by(question)
+    reading, asked = read(solved(text)), asked_by(question)
     if asked.medicine or is_dose(reading.items):
         reading = _unabbreviated(reading)
     if asked == _NOTHING or not any(item.value is not None or item.text in _denying() for item in reading.items):

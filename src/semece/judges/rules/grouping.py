@@ -20,6 +20,7 @@ from semece.judges.rules.english.phrases import (
     specifies,
 )
 from semece.judges.rules.english.regimens import clash, is_dose
+from semece.judges.rules.formulas import told_apart
 from semece.judges.rules.prepared import prepare
 from semece.judges.rules.seen import affirming, read
 from semece.judges.rules.values.dates import YEAR, Date
@@ -69,7 +70,7 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     asks = frozenset(item.key for item in asked.items) & {"year", "numeral", "when", "many", "or", *PERSON}
     asks |= {"work"} if asks_work(asked) else set()
     texts = sorted(set(answers))
-    forms = [prepare(affirming(read_answer(text, question)), asked) for text in texts]
+    forms = [prepare(text, affirming(read_answer(text, question)), asked) for text in texts]
     links = _links(forms, asks)
     groups = _Groups(forms, links, asks)
     for pair in (pair for pair in links if links[pair] > DETAILED):
@@ -249,6 +250,8 @@ def _scattered(long: Form, short: Form) -> bool:
 
 def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     """Whether values, a negation or opposite words keep two strings apart whatever else they share."""
+    if told_apart(one.text, other.text):
+        return True
     if one.yes is not None and other.yes is not None:
         return one.yes != other.yes
     if _other_person(one, other) or _other_aside(one, other) or ("work" in asks and _other_work(one, other)):

@@ -29,6 +29,8 @@ class Form:
 
     Parameters
     ----------
+    text : str
+        The string.
     reading : Seen
         What is read in it.
     core, whole, aside : tuple of Item
@@ -53,6 +55,7 @@ class Form:
         Whether it says yes or no to a question that asks for that.
     """
 
+    text: str
     reading: Seen
     core: tuple[Item, ...]
     whole: tuple[Item, ...]
@@ -68,7 +71,7 @@ class Form:
     yes: bool | None
 
 
-def prepare(reading: Seen, question: Seen) -> Form:
+def prepare(text: str, reading: Seen, question: Seen) -> Form:
     """Prepare what is read in a string as an answer to a question."""
     informing = core(reading, question)
     aside = tuple(item for item in reading.content if item.aside)
@@ -81,6 +84,7 @@ def prepare(reading: Seen, question: Seen) -> Form:
     prose = is_sentence(reading) or len(reading.content) > PHRASE
     quotes = prose and any(item.text in vocabulary("negations") for item in question.items)
     return Form(
+        text,
         reading,
         informing,
         whole(reading),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
 from semece.judges.rules.asked_values import read_answer
+from semece.judges.rules.formulas import told_apart
 from semece.judges.rules.grading import answers as meets
 from semece.judges.rules.grouping import group
 from semece.judges.rules.seen import affirming, read
@@ -80,11 +81,12 @@ class RulesJudge:
         """
         check_references(question)
         key = normalise(answer)
-        if key and any(normalise(reference) == key for reference in question.references):
+        compared = [reference for reference in question.references if not told_apart(answer, reference)]
+        if key and any(normalise(reference) == key for reference in compared):
             return "correct"
         if is_non_answer(answer):
             return "not_attempted"
-        readings = [read_answer(reference, question.text) for reference in question.references]
+        readings = [read_answer(reference, question.text) for reference in compared]
         references = [reading for reading in readings if reading.items]
         met = meets(affirming(read_answer(answer, question.text)), references, read(question.text))
         return "correct" if met else "incorrect"

@@ -168,7 +168,7 @@ def _digits(words: Sequence[Word], start: int) -> Number:
     """Read '12', '-12.5', '12th', '1/2', '3 1/2', '2.4 billion'."""
     word = words[start]
     value, place = _literal(word.text)
-    if word.gap.strip() == "-" and word.gap[-1] == "-" and (start == 0 or word.gap[0] == " "):
+    if word.gap[-1:] == "-" and word.gap.strip(" (,;:=[") == "-" and (start == 0 or len(word.gap) > 1):
         value = -value
     following = words[start + 1] if start + 1 < len(words) else None
     if following is not None and following.gap == "" and following.text in _ORDINAL_ENDINGS:
