@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from semece.judges.rules.asked_values import read_answer
 from semece.judges.rules.english.clauses import BRIEF, denied
+from semece.judges.rules.english.commitment import committed
 from semece.judges.rules.english.names import same_person
 from semece.judges.rules.english.phrases import (
     asks_work,
@@ -70,7 +71,7 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     asks = frozenset(item.key for item in asked.items) & {"year", "numeral", "when", "many", "or", *PERSON}
     asks |= {"work"} if asks_work(asked) else set()
     texts = sorted(set(answers))
-    forms = [prepare(text, affirming(read_answer(text, question)), asked) for text in texts]
+    forms = [prepare(text, affirming(read_answer(committed(text, question), question), asked), asked) for text in texts]
     links = _links(forms, asks)
     groups = _Groups(forms, links, asks)
     for pair in (pair for pair in links if links[pair] > DETAILED):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
 from semece.judges.rules.asked_values import read_answer
+from semece.judges.rules.english.commitment import committed
 from semece.judges.rules.formulas import told_apart
 from semece.judges.rules.grading import answers as meets
 from semece.judges.rules.grouping import group
@@ -88,5 +89,7 @@ class RulesJudge:
             return "not_attempted"
         readings = [read_answer(reference, question.text) for reference in compared]
         references = [reading for reading in readings if reading.items]
-        met = meets(affirming(read_answer(answer, question.text)), references, read(question.text))
+        asked = read(question.text)
+        given = affirming(read_answer(committed(answer, question.text), question.text), asked)
+        met = meets(given, references, asked)
         return "correct" if met else "incorrect"

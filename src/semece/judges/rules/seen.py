@@ -53,14 +53,16 @@ def read(text: str) -> Seen:
     return seen_of(items)
 
 
-def affirming(reading: Seen) -> Seen:
-    """Read a string without a first clause that only says what is not so.
+def affirming(reading: Seen, question: Seen) -> Seen:
+    """Read a string without a first clause that only says what is not so, unless a yes or a no is asked for.
 
     Examples
     --------
-    >>> [item.text for item in affirming(read("It is not Sydney, it is Canberra")).content]
+    >>> [item.text for item in affirming(read("It is not Sydney, it is Canberra"), read("Which is it?")).content]
     ['canberra']
     """
+    if question.items and question.items[0].text in vocabulary("auxiliaries"):
+        return reading
     kept = affirmed(reading.items)
     return reading if kept is reading.items else seen_of(kept)
 

@@ -6,7 +6,8 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.words import verb, vocabulary
+from semece.judges.answer_keys import ARTICLES
+from semece.judges.rules.words import phrases, verb, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -266,6 +267,8 @@ def says_yes(answer: Seen, question: Seen) -> bool | None:
         return None
     if all(text in vocabulary("function") | vocabulary("negations") for text in texts):
         return None if vocabulary("auxiliaries").isdisjoint(texts) else not negated
+    if not negated and _is_another(first, question):
+        return False
     repeats = 2 * len({item.key for item in first} & question.keys) >= len(question.keys)
     return not negated if repeats else None
 
@@ -274,20 +277,32 @@ def _in_a_word(words: Sequence[str], *, negated: bool) -> bool | None:
     """Whether a short clause is a yes or a no."""
     if not words or len(words) > BRIEF:
         return None
+    clause = " ".join(words)
+    if clause in phrases("dissent") or (words[0] in vocabulary("denials") and (words[0] != "never" or len(words) == 1)):
+        return False
     if words[0] == "not" and len(words) == 2:
         return words[1] in vocabulary("denials")
-    if words[0] in vocabulary("denials") or (words[-1] in vocabulary("denials") and len(words) == 2):
+    if words[-1] in vocabulary("denials") and len(words) == 2:
         return False
-    return not negated if words[0] in vocabulary("affirmations") or words in _ASSENT else None
+    return not negated if words[0] in vocabulary("affirmations") or clause in phrases("assent") else None
 
 
-BRIEF = 4
+BRIEF = 5
 """Words of a clause that can be a yes or a no."""
 
-_ASSENT = (
-    ["of", "course"],
-    ["i", "think", "so"],
-    ["it", "is", "true"],
-    ["that", "is", "true"],
-    ["it", "is", "correct"],
-)
+
+def _is_another(first: Sequence[Item], question: Seen) -> bool:
+    """Whether a sentence calls the subject another thing: 'Whales are mammals', asked whether they are fish.
+
+    Both things must be named alike: with an article, or as words in the plural.
+    """
+    texts = [item.text for item in first]
+    verbs = [place for place, text in enumerate(texts) if text in vocabulary("being")]
+    if question.items[0].text not in vocabulary("being") or len(verbs) != 1 or not 0 < verbs[0] < len(first) - 1:
+        return False
+    if not all(item.key in question.keys or item.text in ARTICLES for item in first[: verbs[0]]):
+        return False
+    thing, asked = first[verbs[0] + 1 :], question.items[-2:]
+    alike = len(thing) <= 3 and len(asked) == 2 and (thing[0].text in ARTICLES) == (asked[0].text in ARTICLES)
+    plural = [items[-1].key != items[-1].text or items[0].text in ARTICLES for items in (thing, asked)]
+    return alike and plural[0] and thing[-1].key not in question.keys
