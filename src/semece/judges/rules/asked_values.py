@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from semece.judges.rules.english.regimens import is_dose
 from semece.judges.rules.formulas import solved
 from semece.judges.rules.seen import read, seen_of
-from semece.judges.rules.values.dates import YEAR, Date, century_of, month_of
+from semece.judges.rules.values.dates import LAST_YEAR, YEAR, Date, century_of, month_of
 from semece.judges.rules.values.numbers import Number
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.units import UNITS, Unit, read_units
@@ -39,10 +39,13 @@ class Asked(NamedTuple):
         Whether it wants the most or the least: then 'at least 5' is 5.
     scale : float
         What a bare number is multiplied by: a million, asked how many million.
+    spelled : bool
+        Whether it wants letters or a code: then words have no plural.
     medicine : bool
         Whether it is about medicines: then 'IV' is a route.
     part : str
-        ``century`` or ``month`` if it wants one: then 'the sixteenth' is the century, 'the 12th month' December.
+        ``century``, ``month`` or ``year`` if it wants one: then 'the sixteenth' is the century, 'the 12th month'
+        December, '336' a year.
     """
 
     units: tuple[Unit, ...]
@@ -51,13 +54,16 @@ class Asked(NamedTuple):
     number: bool
     limit: bool
     scale: float
+    spelled: bool
     medicine: bool
     part: str
 
 
-_NOTHING = Asked((), counts=False, thing="", number=False, limit=False, scale=1.0, medicine=False, part="")
+_NOTHING = Asked(
+    (), counts=False, thing="", number=False, limit=False, scale=1.0, spelled=False, medicine=False, part=""
+)
 _WHICH = frozenset({"what", "which"})
-_TIMES = frozenset({"century", "month"})
+_TIMES = frozenset({"century", "month", "year"})
 _REACH = 4
 """How many words after a negation what is counted is looked for."""
 
@@ -86,6 +92,7 @@ def asked_by(question: str) -> Asked:
         number=_wants_number(how, set(texts)),
         limit=not vocabulary("limits").isdisjoint(texts),
         scale=numbers("scales").get(texts[many].removesuffix("s"), 1.0) if 0 < many < len(texts) else 1.0,
+        spelled=not vocabulary("spelling").isdisjoint(texts),
         medicine=not vocabulary("medication").isdisjoint(texts),
         part=next((after for before, after in pairwise(texts) if before in _WHICH and after in _TIMES), ""),
     )
@@ -153,6 +160,8 @@ def read_answer(text: str, question: str) -> Seen:
     ['#1000 length', '#1000 length', '#0 length']
     """
     reading, asked = read(solved(text)), asked_by(question)
+    if asked.spelled:
+        return seen_of([item._replace(key=item.text, form=item.text) for item in reading.items])
     if asked.medicine or is_dose(reading.items):
         reading = _unabbreviated(reading)
     if asked == _NOTHING or not any(item.value is not None or item.text in _denying() for item in reading.items):
@@ -202,12 +211,24 @@ def _in_light(items: Sequence[Item], place: int, asked: Asked, *, only: bool, fi
 
 def _dated(items: Sequence[Item], place: int, value: Quantity, asked: Asked) -> Date | None:
     """Read the ordinal of a century or a month that is asked for."""
+    if asked.part == "year":
+        return _year_of(value)
     if value.number.form not in {"ordinal", "roman"} or not asked.part:
         return None
     if asked.part == "century":
         return century_of(int(value.number.low), value.number.size)
     named = place + 1 < len(items) and items[place + 1].key == "month"
     return month_of(int(value.number.low), value.number.size) if named else None
+
+
+def _year_of(value: Quantity) -> Date | None:
+    """Take a bare whole number up to 2199 as a year: asked for the year, '336' is 336 after Christ."""
+    number = value.number
+    bare = value.unit is None and number.form in {"digits", "year"} and number.place == 1 and not value.counts
+    if not bare or not 0 < number.low == number.high < LAST_YEAR:
+        return None
+    year = int(number.low) * YEAR
+    return Date(year, year + YEAR - 1, "year", number.size, bare=True)
 
 
 def _counted(value: Quantity, asked: Asked, *, first: bool) -> Quantity:

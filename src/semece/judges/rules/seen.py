@@ -103,8 +103,13 @@ def _ends_sentence(before: Word, word: Word) -> bool:
     return not initials and before.text not in vocabulary("titles") | vocabulary("abbreviations")
 
 
+CAPITALS = 4
+"""A word in capitals of at most this many letters is an abbreviation, and has no plural: 'AIDS', 'GPS'."""
+
+
 def _word_key(words: Sequence[Word], place: int) -> tuple[str, int]:
-    root = stem(words[place].text)
+    word = words[place]
+    root = word.text if word.form.isupper() and len(word.text) <= CAPITALS else stem(word.text)
     for spelling, key in _spellings().get(root, ()):
         size = len(spelling)
         here = words[place : place + size]

@@ -114,7 +114,7 @@ def _is_clause(text: str) -> bool:
 def _said(text: str) -> set[str]:
     """Collect what a clause says of its subject, the words from its first auxiliary on."""
     words = words_of(text)
-    start = next((place for place, word in enumerate(words) if word.text in vocabulary("auxiliaries")), 0)
+    start = next((place for place, word in enumerate(words) if word.form in vocabulary("auxiliaries")), 0)
     return _content(words[start:])
 
 

@@ -36,14 +36,15 @@ def sound(word: str) -> str:
 def spelled_alike(one: str, other: str) -> bool:
     """Whether two different lower-case words are spellings of one name: same sound, or one slip in a long word.
 
-    A slip is one letter more, less, other or swapped, inside a word of at least seven letters (not among the first two,
+    A slip is one letter more, less, other or swapped, where one word has at least seven letters (not among the first two,
     not the last), and not between endings that tell chemicals apart (-ate, -ite, -ide).
     """
     if min(len(one), len(other)) < 4 or not (one.isalpha() and other.isalpha()):
         return False
     if sound(one) == sound(other):
         return True
-    if min(len(one), len(other)) < 7 or one[:2] != other[:2] or one[-1] != other[-1]:
+    shortest, longest = sorted((len(one), len(other)))
+    if longest < 7 or shortest < 6 or one[:2] != other[:2] or one[-1] != other[-1]:
         return False
     endings = [next((ending for ending in _CHEMICALS if word.endswith(ending)), "") for word in (one, other)]
     return abs(len(one) - len(other)) < 2 and (endings[0] == endings[1] or not all(endings)) and _one_slip(one, other)

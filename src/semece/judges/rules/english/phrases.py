@@ -153,7 +153,10 @@ def acronym_of(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """
     if len(one) != 1 or one[0].value is not None or not 3 <= len(one[0].text) <= 6 or len(other) < 3:
         return False
-    return one[0].text == "".join(item.text[0] for item in other)
+    return one[0].text in {
+        "".join(item.text[0] for item in other),
+        "".join(item.text[0] for item in other if item.text not in vocabulary("particles")),
+    }
 
 
 def opposed(one: Sequence[Item], other: Sequence[Item]) -> bool:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 YEAR = 372
 """Days of a year in the calendar of this module: twelve months of 31 days."""
 
+LAST_YEAR = 2200
+"""Bare numbers from here on are no years."""
+
 PRECISIONS = ("day", "month", "year", "span", "decade", "century")
 
 
@@ -79,7 +82,7 @@ _BEFORE_CHRIST = frozenset({"bc", "bce"})
 _AFTER_CHRIST = frozenset({"ad", "ce"})
 _DECADES = {word: int(number) for word, number in pairs("decades").items()}
 _OWNERS = frozenset({"his", "her", "their", "my", "your", "our", "its"})
-_BEFORE = frozenset({"before", "prior", "earlier"})
+_BEFORE = frozenset({"before", "prior", "earlier", "until", "till"})
 _AFTER = frozenset({"after", "later"})
 DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
 """Words other than numbers with which a date can begin."""
@@ -219,7 +222,7 @@ def _part(words: Sequence[Word], start: int) -> Date | None:
     return date._replace(low=low, high=high, size=date.size + following - start, bare=False)
 
 
-_FAR = 10**7
+FAR_OFF = 10**7
 """Days beyond all dates."""
 
 
@@ -237,11 +240,13 @@ def _open(words: Sequence[Word], start: int) -> Date | None:
     if (
         date is None
         or words[following].gap != " "
-        or abs(date.low) == _FAR
+        or abs(date.low) == FAR_OFF
         or _is_of_event(words, following + date.size)
     ):
         return None
-    low, high = (-_FAR, date.low - 1) if early else (date.high + 1, _FAR)
+    if words[start].text in {"until", "till"}:
+        return date._replace(low=-FAR_OFF, size=date.size + following - start, bare=False)
+    low, high = (-FAR_OFF, date.low - 1) if early else (date.high + 1, FAR_OFF)
     return date._replace(low=low, high=high, precision="span", size=date.size + following - start, bare=False)
 
 

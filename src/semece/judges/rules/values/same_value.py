@@ -7,7 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from semece.judges.rules.values.clock import CLOCK, HALF_DAY
-from semece.judges.rules.values.dates import PRECISIONS, YEAR, Date, contains
+from semece.judges.rules.values.dates import FAR_OFF, PRECISIONS, YEAR, Date, contains
 from semece.judges.rules.values.units import is_currency
 
 if TYPE_CHECKING:
@@ -264,6 +264,8 @@ def fits(date: Date, reference: Date, *, coarsest: str) -> bool:
         return contains(reference, date) and contains(date, reference)
     if contains(reference, date):
         return True
+    if date.low == -FAR_OFF and date.precision != "span":
+        return date.high // YEAR == reference.high // YEAR
     alike = date.precision == reference.precision != "span"
     return (alike or PRECISIONS.index(date.precision) <= PRECISIONS.index(coarsest)) and contains(date, reference)
 
