@@ -12,6 +12,7 @@ from semece.judges.rules.english.phrases import (
     NAMING,
     asks_work,
     core,
+    enumerated,
     find,
     goes_on,
     is_list,
@@ -105,6 +106,11 @@ def parts_of(answer: Seen, question: Seen) -> list[Seen]:
     lines = _lines(answer)
     if lines and not {item.text for item in question.items} & {"are", "were", "some", "list", "name"}:
         return lines
+    asked = {item.text for item in question.items}
+    rivals = enumerated(answer)
+    single = all(len(part) == 1 and part[0].named for part in rivals)
+    if len(rivals) > 2 or (rivals and single and "where" not in asked and not _is_one_name(rivals, asked)):
+        return [seen_of(part) for part in rivals]
     if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
         return []
     if _has_subject(answer.items):
@@ -119,6 +125,11 @@ def parts_of(answer: Seen, question: Seen) -> list[Seen]:
     shared = parts[-1][-1:] if len(parts[-1]) == 2 else []
     found = [seen_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
     return found if len(found) > 1 else []
+
+
+def _is_one_name(parts: Sequence[Sequence[Item]], asked: set[str]) -> bool:
+    """Whether two parts are a family name and given names: 'Hawes, Keeley'."""
+    return bool(asked & {"who", "whom", "whose"}) and len(parts[0]) == 1 and parts[1][0].gap.strip() == ","
 
 
 def _has_subject(items: Sequence[Item]) -> bool:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import ARTICLES
+from semece.judges.rules.english.clauses import opening
 from semece.judges.rules.english.names import alike, same_person
 from semece.judges.rules.values.dates import Date
 from semece.judges.rules.values.quantities import Quantity
@@ -342,7 +343,37 @@ def is_list(reading: Seen, informing: Sequence[Item] = ()) -> bool:
     places = [place for place, item in enumerate(reading.items) if item is first or item is last]
     inner = reading.items[places[0] + 1 : places[-1] + 1]
     joined = any(item.text in JOINTS or "&" in item.gap for item in inner)
-    return joined or sum("," in item.gap for item in inner) > 2 or _are_values(informing or reading.content)
+    commas = sum("," in item.gap for item in inner)
+    return joined or commas > 2 or len(enumerated(reading)) > 2 or _are_values(informing or reading.content)
+
+
+def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
+    """List the parts of a string that is nothing but names or words with commas, semicolons or slashes between.
+
+    None if the last one is a state or a country: 'Austin, Texas' is one place.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.seen import read
+    >>> [len(enumerated(read(text))) for text in ("red, white, blue", "Ankara/Izmir", "Austin, Texas", "no, red")]
+    [3, 2, 0, 0]
+    """
+    other = vocabulary("function") | vocabulary("auxiliaries") | vocabulary("negations") | vocabulary("denials")
+    other = other.difference(ARTICLES) | vocabulary("affirmations")
+    parts: list[list[Item]] = [[]]
+    for item in reading.items[opening(reading.items) :]:
+        mark = item.gap.strip() if parts[-1] else ""
+        if mark in {",", ";", "/"}:
+            parts.append([])
+        elif mark or item.aside or item.value is not None or item.text in other:
+            return []
+        parts[-1].append(item)
+    named = {part[-1].named for part in parts} if parts[-1] else set()
+    if len(parts) < 2 or len(named) > 1 or any(len(part) > ECHO or len(part[0].text) < 2 for part in parts):
+        return []
+    last = parts[-1][-1]
+    placed = last.key in vocabulary("regions") or last.text in vocabulary("regions") or len(last.text) < 3
+    return [] if placed else [tuple(part) for part in parts]
 
 
 def _are_values(items: Sequence[Item]) -> bool:
@@ -366,6 +397,8 @@ def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...
     >>> [len(list_parts(read(text), read(text).content)) for text in texts]
     [3, 0, 0]
     """
+    if len(listed := enumerated(reading)) > 2 or "/" in "".join(item.gap for item in reading.items[1:]):
+        return listed
     ids = {id(item) for item in informing}
     found: list[tuple[Item, ...]] = []
     for chain, marks in _chains([item for item in reading.items if not item.aside]):
