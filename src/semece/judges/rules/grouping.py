@@ -7,7 +7,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from semece.judges.rules.asked_values import read_answer
-from semece.judges.rules.english.clauses import BRIEF, denied
+from semece.judges.rules.english.clauses import BRIEF, denied, main_clause
 from semece.judges.rules.english.commitment import committed
 from semece.judges.rules.english.names import same_person
 from semece.judges.rules.english.phrases import (
@@ -159,7 +159,7 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         return EQUAL
     if related(one.core, other.core) or (asks & PERSON and _other_name(one, other)):
         return NAMED
-    if _same_lead(one, other) or _told_value(one, other, asks):
+    if _same_lead(one, other) or _told_value(one, other, asks) or _told_name(one, other, asks):
         return DETAILED
     return _mentions(one, other, asks)
 
@@ -188,7 +188,8 @@ def _holds(long: Form, short: Form) -> bool:
     """Whether the first sentence of a string holds the words of another as a run that is not within a longer name."""
     if not short.informs or len(long.core) <= len(short.core) or not long.prose:
         return False
-    first = [item for item in long.reading.content if item.sentence == 0]
+    main = {id(item) for item in main_clause(long.reading.items)}
+    first = [item for item in long.reading.content if item.sentence == 0 and id(item) in main]
     found = find(short.core, first)
     if found is None:
         return False
@@ -222,6 +223,11 @@ def _told_value(one: Form, other: Form, asks: frozenset[str]) -> bool:
     if "many" in asks:
         return all(len(form.values) == 1 and isinstance(form.values[0], Quantity) for form in (one, other))
     return False
+
+
+def _told_name(one: Form, other: Form, asks: frozenset[str]) -> bool:
+    """Whether two sentences name one person, asked for one, and each nobody else."""
+    return bool(asks & PERSON) and len(one.name) > 1 and len(other.name) > 1 and related(one.name, other.name)
 
 
 def _other_name(one: Form, other: Form) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.english.clauses import says_yes
+from semece.judges.rules.english.clauses import main_clause, says_yes
 from semece.judges.rules.english.names import sound
 from semece.judges.rules.english.phrases import core, is_sentence, list_parts, whole
 from semece.judges.rules.english.regimens import regimen
@@ -49,6 +49,8 @@ class Form:
         Strings without a common trace have no link.
     asked : tuple of Item
         The question.
+    name : tuple of Item
+        The one new name in the main clause of a sentence; empty if there are none or several.
     regimen : mapping of str to frozenset of str
         How a dose is given, by kind.
     yes : bool or None
@@ -67,6 +69,7 @@ class Form:
     informs: bool
     traces: frozenset[str]
     asked: tuple[Item, ...]
+    name: tuple[Item, ...]
     regimen: Regimen
     yes: bool | None
 
@@ -96,9 +99,24 @@ def prepare(text: str, reading: Seen, question: Seen) -> Form:
         informs,
         traces,
         question.items,
+        _name(reading, informing) if prose else (),
         regimen(reading.content),
         yes,
     )
+
+
+def _name(reading: Seen, informing: Sequence[Item]) -> tuple[Item, ...]:
+    """Find the only run of words written like names among the new words of a main clause."""
+    runs: list[list[Item]] = []
+    new = {id(item) for item in informing}
+    for item in main_clause(reading.items):
+        if not item.named or id(item) not in new or item.sentence:
+            continue
+        if runs and item.gap in {" ", ". "} and reading.items.index(item) == reading.items.index(runs[-1][-1]) + 1:
+            runs[-1].append(item)
+        else:
+            runs.append([item])
+    return tuple(runs[0]) if len(runs) == 1 else ()
 
 
 def _values(items: Sequence[Item]) -> tuple[Quantity | Date, ...]:

@@ -134,6 +134,7 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
         or _denied_after(items, last, end, question)
         or _another(items, first, last, question)
         or _reported(items, start, end)
+        or _taken_for(items, last)
     )
 
 
@@ -214,6 +215,35 @@ def _reported(items: Sequence[Item], start: int, end: int) -> bool:
         return False
     sentence, around = items[start].sentence, items[max(0, start - LONGEST) : end + LONGEST]
     return any(item.text in vocabulary("contrasting") for item in around if item.sentence == sentence)
+
+
+def _taken_for(items: Sequence[Item], last: int) -> bool:
+    """Whether a relative clause after a name says that many take it for the answer: 'Sydney, which many think is it'."""
+    following = items[last + 1 : last + 1 + 2 * NEAR]
+    if not following or following[0].text not in RELATIVES or "," not in following[0].gap:
+        return False
+    words = {item.text for item in following}
+    return bool(words & _MANY) and bool({verb(word) for word in words} & _reporting())
+
+
+def main_clause(items: Sequence[Item]) -> Sequence[Item]:
+    """Cut off the first relative clause of a sentence, and what follows, if there is a verb before it.
+
+    Examples
+    --------
+    >>> from semece.judges.rules.seen import read
+    >>> [item.text for item in main_clause(read("It was Bell, who beat Gray").items)]
+    ['it', 'was', 'bell']
+    """
+    for place, item in enumerate(items):
+        if item.text in RELATIVES and "," in item.gap:
+            verbs = any(before.text in vocabulary("auxiliaries") for before in items[:place])
+            return items[:place] if verbs else items
+    return items
+
+
+RELATIVES = frozenset({"who", "whom", "whose", "which", "where"})
+"""Words that after a comma begin a relative clause."""
 
 
 def _reporting() -> frozenset[str]:

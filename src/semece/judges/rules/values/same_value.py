@@ -22,6 +22,9 @@ COARSEST = 0.05
 ZEROS = 0.02
 """Zeros at the end count as rounded up to a place of this share of the number: 100 miles are 160 km."""
 
+EXACT = 0.002
+"""Relative tolerance between a fraction in digits and a decimal number, three digits of it: 1/3 is 0.333, not 0.33."""
+
 HEDGED = 0.02
 """Relative tolerance where one of two numbers is hedged ('about 300') and both are large or measured."""
 
@@ -168,10 +171,17 @@ def _supplied(one: Quantity, other: Quantity) -> bool:
 def _same_numbers(one: Quantity, other: Quantity, factor: float) -> bool:
     if (one.number.low, one.number.high) == (other.number.low, other.number.high) and factor == 1:
         return True
+    if one.unit is other.unit is None and (0.0 in {one.number.place, other.number.place}) and _in_digits(one, other):
+        low, high = sorted((one.number.low * factor, other.number.low))
+        return high - low <= EXACT * abs(high) and one.number.low == one.number.high
     ends = zip(one.number[:2], other.number[:2], strict=True)
     place = max(_written_place(one) * factor, _written_place(other))
     hedged = one.hedged or other.hedged
     return all(_close(a * factor, b, place, hedged=hedged) for a, b in ends)
+
+
+def _in_digits(one: Quantity, other: Quantity) -> bool:
+    return one.number.form == other.number.form == "digits" and not (one.hedged or other.hedged)
 
 
 def _rounds(fine: Quantity, coarse: Quantity) -> bool:
