@@ -45,6 +45,9 @@ SHORT = 10
 LISTED = 6
 """A list of names has at most this many informing words."""
 
+MOST_LINES = 40
+"""More lines are no list of names."""
+
 _YES_OR_NO = {"yes": True, "no": False}
 
 
@@ -147,6 +150,8 @@ def _one_line(answer: Seen) -> Seen:
 
 def _lines(answer: Seen) -> list[Seen]:
     """Split names on lines of their own."""
+    if answer.sentences > MOST_LINES:
+        return []
     lines = [[item for item in answer.items if item.sentence == number] for number in range(answer.sentences)]
     short = all(len(line) <= ECHO and line[0].named for line in lines)
     broken = sum("\n" in line[0].gap for line in lines[1:]) == len(lines) - 1

@@ -23,7 +23,7 @@ from semece.judges.rules.english.phrases import (
 from semece.judges.rules.english.regimens import clash, is_dose
 from semece.judges.rules.formulas import told_apart
 from semece.judges.rules.prepared import prepare
-from semece.judges.rules.seen import affirming, read
+from semece.judges.rules.seen import LONGEST, affirming, read
 from semece.judges.rules.values.dates import YEAR, Date
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.same_value import is_year, same_date, same_quantity
@@ -151,7 +151,7 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         name in parentheses is a name of that person, and a date is detail. 'numeral' if it asks for them: then a
         Roman one is no other.
     """
-    if differ(one, other, asks):
+    if max(len(one.text), len(other.text)) > LONGEST or differ(one, other, asks):
         return 0
     if one.yes is not None and other.yes is not None:
         return EQUAL if max(len(one.reading.items), len(other.reading.items)) <= BRIEF else DETAILED

@@ -84,6 +84,9 @@ _DECADES = {word: int(number) for word, number in pairs("decades").items()}
 _OWNERS = frozenset({"his", "her", "their", "my", "your", "our", "its"})
 _BEFORE = frozenset({"before", "prior", "earlier", "until", "till"})
 _AFTER = frozenset({"after", "later"})
+_NESTED = frozenset({*_PARTS, *_WEEKDAYS, *_BEFORE, *_AFTER})
+"""Words that begin a date with another date in it."""
+
 DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
 """Words other than numbers with which a date can begin."""
 
@@ -202,7 +205,7 @@ def _footnoted_year(words: Sequence[Word], start: int) -> tuple[int, int] | None
 
 def _after_weekday(words: Sequence[Word], start: int) -> Date | None:
     """Read the date after a day of the week, which adds nothing."""
-    if start + 1 >= len(words) or words[start + 1].text in _WEEKDAYS:
+    if start + 1 >= len(words) or words[start + 1].text in _NESTED:
         return None
     date = read_date(words, start + 1)
     return date._replace(size=date.size + 1) if date and date.precision == "day" else None
@@ -213,7 +216,7 @@ def _part(words: Sequence[Word], start: int) -> Date | None:
     following = start + 1
     while following < len(words) and words[following].text in {"of", "the", "in", "part"}:
         following += 1
-    date = read_date(words, following) if following < len(words) and words[following].text not in _PARTS else None
+    date = read_date(words, following) if following < len(words) and words[following].text not in _NESTED else None
     if date is None or date.precision == "day":
         return None
     first, last = _PARTS[words[start].text]
@@ -236,13 +239,10 @@ def _open(words: Sequence[Word], start: int) -> Date | None:
         following += 1
     while following < len(words) and words[following].text in {"the", "year", "about", "around", "circa", "c"}:
         following += 1
-    date = read_date(words, following) if following < len(words) else None
-    if (
-        date is None
-        or words[following].gap != " "
-        or abs(date.low) == FAR_OFF
-        or _is_of_event(words, following + date.size)
-    ):
+    if following >= len(words) or words[following].text in _BEFORE | _AFTER:
+        return None
+    date = read_date(words, following)
+    if date is None or words[following].gap != " " or _is_of_event(words, following + date.size):
         return None
     if words[start].text in {"until", "till"}:
         return date._replace(low=-FAR_OFF, size=date.size + following - start, bare=False)

@@ -150,7 +150,7 @@ def _negative(words: Sequence[Word], start: int) -> Number | None:
     joined = start + 1 < len(words) and words[start + 1].gap in {" ", "-"}
     if not joined or (start and words[start].gap.strip() == "" and is_number_word(words[start - 1].text)):
         return None
-    number = read_single(words, start + 1)
+    number = read_single(words, start + 1) if words[start + 1].text not in _SIGNS else None
     if number is None or number.form in {"ordinal", "roman"} or number.low < 0:
         return None
     return number._replace(low=-number.low, high=-number.high, size=number.size + 1)
