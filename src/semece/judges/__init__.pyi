@@ -28,4 +28,4 @@ from .known import spelling_of as spelling_of
 from .known import with_room as with_room
 from .llm import JUDGE_TOKENS as JUDGE_TOKENS
 from .llm import PROMPTS as PROMPTS
-from .rules.english.hedges import is_hedged as is_hedged
+from .hedges import is_hedged as is_hedged

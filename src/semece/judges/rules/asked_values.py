@@ -70,13 +70,7 @@ _REACH = 4
 
 @lru_cache(maxsize=4096)
 def asked_by(question: str) -> Asked:
-    """Tell what a question asks for.
-
-    Examples
-    --------
-    >>> asked_by("How many planets are there?").thing, asked_by("How old is he?").units[0].dimension
-    ('planet', 'time')
-    """
+    """Tell what a question asks for."""
     words = words_of(question)
     texts = [word.text for word in words]
     many = texts.index("many") + 1 if "many" in texts else 0
@@ -161,7 +155,7 @@ def read_answer(text: str, question: str) -> Seen:
     """
     reading, asked = read(solved(text)), asked_by(question)
     if asked.spelled:
-        return seen_of([item._replace(key=item.text, form=item.text) for item in reading.items])
+        return seen_of([item._replace(key=item.text, form=item.text.lower()) for item in reading.items])
     if asked.medicine or is_dose(reading.items):
         reading = _unabbreviated(reading)
     if asked == _NOTHING or not any(item.value is not None or item.text in _denying() for item in reading.items):

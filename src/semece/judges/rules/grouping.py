@@ -140,17 +140,7 @@ def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int],
 
 
 def link(one: Form, other: Form, asks: frozenset[str]) -> int:
-    """Return how strongly two strings are linked: 0, HELD, DETAILED, NAMED or EQUAL.
-
-    Parameters
-    ----------
-    one, other : Form
-        The strings.
-    asks : frozenset of str
-        'year' if the question asks for one: then dates of one year are equal. 'who' if it asks for a person: then a
-        name in parentheses is a name of that person, and a date is detail. 'numeral' if it asks for them: then a
-        Roman one is no other.
-    """
+    """Return how strongly two strings are linked: 0, HELD, DETAILED, NAMED or EQUAL."""
     if max(len(one.text), len(other.text)) > LONGEST or differ(one, other, asks):
         return 0
     if one.yes is not None and other.yes is not None:

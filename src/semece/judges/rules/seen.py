@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import LETTERED, LETTERS, normalise
 from semece.judges.rules.english.clauses import affirmed, negates, opening
+from semece.judges.rules.english.phrases import JOINTS
 from semece.judges.rules.items import Item, Seen
 from semece.judges.rules.values.found import read_values
 from semece.judges.rules.words import Word, stem, vocabulary, words_of
@@ -58,13 +59,7 @@ def read(text: str) -> Seen:
 
 
 def affirming(reading: Seen, question: Seen) -> Seen:
-    """Read a string without a first clause that only says what is not so, unless a yes or a no is asked for.
-
-    Examples
-    --------
-    >>> [item.text for item in affirming(read("It is not Sydney, it is Canberra"), read("Which is it?")).content]
-    ['canberra']
-    """
+    """Read a string without a first clause that only says what is not so, unless a yes or a no is asked for."""
     if question.items and question.items[0].text in vocabulary("auxiliaries"):
         return reading
     kept = affirmed(reading.items)
@@ -89,7 +84,10 @@ def _only_signs(text: str) -> list[Word]:
 
 def seen_of(items: Sequence[Item]) -> Seen:
     """Sum up items in order, those of a whole string or of a part of it; sentences are numbered from 0."""
-    items = _quoted_aside(items)
+    items = [
+        item._replace(key="a.") if item.text == "a" and _is_letter(items, place) else item
+        for place, item in enumerate(_quoted_aside(items))
+    ]
     content = _content(items)
     negated = any(negates(items, place) for place, _ in enumerate(_head(items, content)))
     last = items[-1].sentence if items else 0
@@ -164,8 +162,6 @@ def _informs(items: Sequence[Item], place: int) -> bool:
         return not _is_title(items, place)
     if item.value is not None or item.key != item.text or item.text not in vocabulary("function"):
         return True
-    if item.text == "a":
-        return _is_letter(items, place)
     return item.form == "Will" and place + 1 < len(items) and items[place + 1].named
 
 
@@ -186,5 +182,8 @@ def _is_letter(items: Sequence[Item], place: int) -> bool:
     following = items[place + 1] if place + 1 < len(items) else None
     if following is not None and following.gap == " " and following.text in LETTERS:
         return True
-    last = following is None or bool(following.gap.strip())
-    return place > 0 and (items[place - 1].text in LETTERED or (items[place].form == "A" and last))
+    if len(items) == 1 or (place and items[place - 1].text in LETTERED):
+        return True
+    listed = following is not None and ("," in following.gap or following.text in JOINTS)
+    ends = following is None or bool(following.gap.strip())
+    return items[place].form == "A" and (listed or (ends and place > 0))

@@ -17,58 +17,28 @@ def _vocabulary() -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def vocabulary(name: str) -> frozenset[str]:
-    """Look up a list of words of ``vocabulary.toml``.
-
-    Examples
-    --------
-    >>> "river" in vocabulary("kinds")
-    True
-    """
+    """Look up a list of words of ``vocabulary.toml``."""
     return frozenset(_vocabulary()[name].split())
 
 
 def phrases(name: str) -> tuple[str, ...]:
-    """Look up a list of phrases or patterns of ``vocabulary.toml``.
-
-    Examples
-    --------
-    >>> phrases("opposites")[0]
-    'north south'
-    """
+    """Look up a list of phrases or patterns of ``vocabulary.toml``."""
     return tuple(_vocabulary()[name])
 
 
 def pairs(name: str) -> dict[str, str]:
-    """Look up a table of ``vocabulary.toml``: words, each with what stands for it.
-
-    Examples
-    --------
-    >>> pairs("cardinals")["seven"]
-    '7'
-    """
+    """Look up a table of ``vocabulary.toml``: words, each with what stands for it."""
     return dict(pair.rpartition("=")[::2] for pair in _vocabulary()[name].split())
 
 
 def numbers(name: str) -> dict[str, float]:
-    """Look up a table of words that are numbers.
-
-    Examples
-    --------
-    >>> numbers("scales")["dozen"]
-    12.0
-    """
+    """Look up a table of words that are numbers."""
     return {word: float(value) for word, value in pairs(name).items()}
 
 
 @lru_cache(maxsize=1)
 def opposites() -> dict[str, str]:
-    """Return the words that exclude another word, each with the other.
-
-    Examples
-    --------
-    >>> opposites()["north"]
-    'south'
-    """
+    """Return the words that exclude another word, each with the other."""
     pairs = [row.split() for row in phrases("opposites")]
     return {word: other for one, two in pairs for word, other in ((one, two), (two, one))}
 
@@ -92,11 +62,6 @@ def fold(text: str) -> str:
     Accents go ('Bäumer' and 'Baumer' are one spelling), ligatures and Nordic letters are written out, Cyrillic and
     Greek are transliterated, typographic quotes and dashes become plain, UTF-8 that was read as Windows-1252
     ('DÃ¡in') is repaired. An exponent is written with ``^``; a superscript after a word is a footnote and goes.
-
-    Examples
-    --------
-    >>> fold("René Cassin, Straße, Пушкин"), fold("DÃ¡in")
-    ('Rene Cassin, Strasse, Pushkin', 'Dain')
     """
     if text.isascii():
         return text
@@ -163,11 +128,6 @@ def words_of(text: str) -> list[Word]:
 
     Possessives lose their 's', ``n't`` becomes *not*, a run of initials becomes one word ('U. S.' is 'us', 'J.R.R.'
     is 'jrr'), a footnote number glued to a word goes.
-
-    Examples
-    --------
-    >>> [word.text for word in words_of("Schindler's U.S. list, 12.5%")]
-    ['schindler', 'us', 'list', '12.5', '%']
     """
     folded = _GLUED.sub(r"\1 ", _FEET.sub(r"\1 feet \2 inches", _IN_LAW.sub("inlaw", fold(text))))
     found: list[Word] = []
@@ -230,13 +190,7 @@ _SPELLINGS = (
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Bring a lower-case word to the singular and to American spelling.
-
-    Examples
-    --------
-    >>> [stem(word) for word in ("cities", "glasses", "women", "colours", "bus", "metre")]
-    ['city', 'glass', 'woman', 'color', 'bus', 'meter']
-    """
+    """Bring a lower-case word to the singular and to American spelling."""
     single = _IRREGULAR.get(word)
     if single is not None or len(word) < 4:
         return single or word
@@ -258,13 +212,7 @@ def _singular(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def verb(word: str) -> str:
-    """Reduce a lower-case word to what the forms of a verb share; other words may change, too.
-
-    Examples
-    --------
-    >>> [verb(word) for word in ("changed", "change", "stopping", "stop", "began", "begin")]
-    ['chang', 'chang', 'stop', 'stop', 'begin', 'begin']
-    """
+    """Reduce a lower-case word to what the forms of a verb share; other words may change, too."""
     word = _irregular_verbs().get(word, word)
     for ending in ("ing", "ed"):
         start = word.removesuffix(ending)

@@ -43,12 +43,6 @@ def opening(items: Sequence[Item]) -> int:
     """Count the words before an answer that say nothing: 'I think it's', 'Well,', 'I'm not sure, but'.
 
     A word in capitals ends them ('I Think We're Alone Now'), and something must follow.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [opening(read(text).items) for text in ("I think it's Paris", "I Think We're Alone Now", "Paris")]
-    [3, 0, 0]
     """
     small = next((n for n, item in enumerate(items) if n and not item.form.islower() and item.text != "i"), len(items))
     found = _OPENING.match(" ".join(item.text for item in items[:small]) + (" " if small < len(items) else ""))
@@ -73,14 +67,7 @@ def negates(items: Sequence[Item], place: int) -> bool:
 
 
 def clause(items: Sequence[Item], place: int) -> tuple[int, int]:
-    """Find the clause of a word: from the last comma, colon or 'but' before it to the next one, within its sentence.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> clause(read("It is not Sydney, it is Canberra").items, 6)
-    (4, 7)
-    """
+    """Find the clause of a word: from the last comma, colon or 'but' before it to the next one, within its sentence."""
     start, end = place, place + 1
     while (
         start
@@ -111,18 +98,6 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
     By a negation shortly before them in their clause ('It is certainly not Paris'), or after them, of what is asked
     ('Paris is not the capital'), by a word such as 'except' or 'rather than', by 'Paris? No', or as what others believe
     ('Many think it is Paris, but ...'). A question with a negation is answered by sentences with negations.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> asked = read("What is the capital of Australia?").items
-    >>> texts = ("It is not Sydney", "Sydney is not the capital", "anything but Sydney", "not Perth but Sydney")
-    >>> def sydney(text):
-    ...     items = read(text).items
-    ...     place = next(n for n, item in enumerate(items) if item.text == "sydney")
-    ...     return denied(items, place, place, asked)
-    >>> [sydney(text) for text in texts]
-    [True, True, True, False]
     """
     if _negated(tuple(question)):
         return False
@@ -227,14 +202,7 @@ def _taken_for(items: Sequence[Item], last: int) -> bool:
 
 
 def main_clause(items: Sequence[Item]) -> Sequence[Item]:
-    """Cut off the first relative clause of a sentence, and what follows, if there is a verb before it.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [item.text for item in main_clause(read("It was Bell, who beat Gray").items)]
-    ['it', 'was', 'bell']
-    """
+    """Cut off the first relative clause of a sentence, and what follows, if there is a verb before it."""
     for place, item in enumerate(items):
         if item.text in RELATIVES and "," in item.gap:
             verbs = any(before.text in vocabulary("auxiliaries") for before in items[:place])
@@ -251,14 +219,7 @@ def _reporting() -> frozenset[str]:
 
 
 def affirmed(items: Sequence[Item]) -> Sequence[Item]:
-    """Cut off a first clause that only says what is not so: 'It is not Sydney, it is Canberra', 'not Rome but Lyon'.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [item.text for item in affirmed(read("It is not Sydney, it is Canberra").items)]
-    ['it', 'is', 'canberra']
-    """
+    """Cut off a first clause that only says what is not so: 'It is not Sydney, it is Canberra', 'not Rome but Lyon'."""
     if not items or items[-1].sentence:
         return items
     _, end = clause(items, 0)
@@ -271,20 +232,7 @@ def affirmed(items: Sequence[Item]) -> Sequence[Item]:
 
 
 def says_yes(answer: Seen, question: Seen) -> bool | None:
-    """Whether an answer says yes or no: in a word, in a short phrase, or by a sentence that repeats the question.
-
-    Returns
-    -------
-    bool or None
-        None if it says neither.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> asked = read("Is the sun a star?")
-    >>> [says_yes(read(text), asked) for text in ("Of course", "Nope", "It is not.", "The sun is a star", "Perhaps")]
-    [True, False, False, True, None]
-    """
+    """Whether an answer says yes or no: in a word, in a short phrase, or by a sentence that repeats the question."""
     first = [item for item in answer.items if item.sentence == 0]
     texts = [item.text for item in first]
     asks = bool(question.items) and question.items[0].text in vocabulary("auxiliaries")

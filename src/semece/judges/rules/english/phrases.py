@@ -32,26 +32,12 @@ ECHO = 3
 
 
 def whole(reading: Seen) -> tuple[Item, ...]:
-    """Pick the content outside parentheses; everything if nothing else is left.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [item.text for item in whole(read("Jack Nicklaus (6)"))]
-    ['jack', 'nicklaus']
-    """
+    """Pick the content outside parentheses; everything if nothing else is left."""
     return tuple(item for item in reading.content if not item.aside) or reading.content
 
 
 def is_sentence(reading: Seen) -> bool:
-    """Whether a string has an auxiliary verb.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> is_sentence(read("It was Nixon")), is_sentence(read("Nixon"))
-    (True, False)
-    """
+    """Whether a string has an auxiliary verb."""
     return any(item.text in vocabulary("auxiliaries") for item in reading.items)
 
 
@@ -61,13 +47,6 @@ def core(reading: Seen, question: Seen) -> tuple[Item, ...]:
     A phrase of up to three words loses only its last words to the question ('Kanawha River', but 'British Indian
     Association' stays whole), a sentence or a longer string every word that does not begin a name with a new word in
     it. Where nothing is left, everything counts.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> question = read("Which river flows through Charleston?")
-    >>> [[item.text for item in core(read(text), question)] for text in ("The Elk River", "The Elk flows through it")]
-    [['elk'], ['elk']]
     """
     outside = _unlabelled(whole(reading), question)
     if len(outside) > ECHO or is_sentence(reading):
@@ -123,16 +102,7 @@ def _news(items: Sequence[Item], question: Seen) -> tuple[Item, ...]:
 
 
 def same_words(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether two phrases hold the same words in any order, or the same letters without their spaces.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> same_words(read("Harrison, Aaron").content, read("Aaron Harrison").content)
-    True
-    >>> same_words(read("steam ship").content, read("steamship").content)
-    True
-    """
+    """Whether two phrases hold the same words in any order, or the same letters without their spaces."""
     if len(one) == len(other) and _covered(one, other) and _covered(other, one):
         return True
     return "".join(item.text for item in one) == "".join(item.text for item in other)
@@ -144,14 +114,7 @@ def _covered(ones: Sequence[Item], others: Sequence[Item]) -> bool:
 
 
 def acronym_of(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether a phrase is one word of three to six letters with which the words of the other begin.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> acronym_of(read("DMV").content, read("Department of Motor Vehicles").content)
-    True
-    """
+    """Whether a phrase is one word of three to six letters with which the words of the other begin."""
     if len(one) != 1 or one[0].value is not None or not 3 <= len(one[0].text) <= 6 or len(other) < 3:
         return False
     return one[0].text in {
@@ -168,24 +131,7 @@ def opposed(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 
 def find(short: Sequence[Item], long: Sequence[Item]) -> tuple[int, int] | None:
-    """Find where a phrase stands in another as a run of words or of the same letters.
-
-    Parameters
-    ----------
-    short, long : sequence of Item
-        The phrase and where to look.
-
-    Returns
-    -------
-    tuple of int or None
-        The place of its first word and that after its last one.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> find(read("Orange Juice").content, read("The band Orange Juice sang it").content)
-    (1, 3)
-    """
+    """Find where a phrase stands in another as a run of words or of the same letters."""
     for place in range(len(long) - len(short) + 1):
         if all(alike(one, other) for one, other in zip(short, long[place:], strict=False)):
             return place, place + len(short)
@@ -210,23 +156,6 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
     'Richard' is not enough for 'Richard Nixon'. What stands before may describe, but not change the thing ('West
     Virginia', 'the wife of') nor be one by itself ('a pain in the knee'); a sentence ('It was released in 1983')
     answers with its end.
-
-    Parameters
-    ----------
-    long, short : sequence of Item
-        The phrases.
-    items : sequence of Item
-        Everything in the string of the longer one, function words included.
-    strict : bool
-        Whether the shorter one must hold the head.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> longer = ("Paris, France", "President Nixon", "carbon dioxide", "West Virginia", "the wife of Nixon")
-    >>> shorter = ("Paris", "Nixon", "carbon", "Virginia", "Nixon")
-    >>> [specifies(read(a).content, read(b).content, read(a).items) for a, b in zip(longer, shorter)]
-    [True, True, False, False, False]
     """
     found = find(short, long)
     if found is None:
@@ -285,14 +214,7 @@ def _inner(one: Item, other: Item, items: Sequence[Item]) -> Sequence[Item]:
 
 
 def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether two phrases can be two names of one thing: same words, acronym, or names of one person.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> related(read("Keeley Hawes").content, read("Keeley Clare Julia Hawes").content)
-    True
-    """
+    """Whether two phrases can be two names of one thing: same words, acronym, or names of one person."""
     if same_words(one, other) or acronym_of(one, other) or acronym_of(other, one):
         return True
     return all(1 < len(name) <= 5 and all(item.value is None for item in name) for name in (one, other)) and (
@@ -301,29 +223,14 @@ def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 
 def asks_work(question: Seen) -> bool:
-    """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [asks_work(read(text)) for text in ("Which film won?", "What is the theme of the film?")]
-    [True, False]
-    """
+    """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'."""
     texts = [item.text for item in question.items]
     places = [place for place, text in enumerate(texts[:-1]) if text in {"which", "what"}]
     return any(question.items[place + 1].key in WORKS for place in places)
 
 
 def goes_on(items: Sequence[Item], last: Item, title: Seen) -> bool:
-    """Whether a title goes on after a word: with another capital or number, nothing between ('The Dark Knight Rises').
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> items, title = read("The Dark Knight Rises").items, read("The Dark Knight")
-    >>> goes_on(items, items[2], title), goes_on(items, items[3], title)
-    (True, False)
-    """
+    """Whether a title goes on after a word: with another capital or number, nothing between ('The Dark Knight Rises')."""
     place = next(number for number, item in enumerate(items) if item is last) + 1
     if place == len(items) or items[place].gap != " " or items[place].text in {item.text for item in title.items}:
         return False
@@ -331,14 +238,7 @@ def goes_on(items: Sequence[Item], last: Item, title: Seen) -> bool:
 
 
 def is_list(reading: Seen, informing: Sequence[Item] = ()) -> bool:
-    """Whether 'and', 'or' or three commas join parts of what a string says, or of its words that inform.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [is_list(read(text)) for text in ("gold and silver", "Austin, Texas", "2 or 3")]
-    [True, False, False]
-    """
+    """Whether 'and', 'or' or three commas join parts of what a string says, or of its words that inform."""
     first, *_, last = (*(informing or reading.content), *(informing or reading.content))
     places = [place for place, item in enumerate(reading.items) if item is first or item is last]
     inner = reading.items[places[0] + 1 : places[-1] + 1]
@@ -351,12 +251,6 @@ def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
     """List the parts of a string that is nothing but names or words with commas, semicolons or slashes between.
 
     None if the last one is a state or a country: 'Austin, Texas' is one place.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [len(enumerated(read(text))) for text in ("red, white, blue", "Ankara/Izmir", "Austin, Texas", "no, red")]
-    [3, 2, 0, 0]
     """
     other = vocabulary("function") | vocabulary("auxiliaries") | vocabulary("negations") | vocabulary("denials")
     other = other.difference(ARTICLES) | vocabulary("affirmations")
@@ -389,13 +283,6 @@ def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...
 
     The parts of a list stand side by side, joined by commas and once by 'and', 'or' or '&', or by three commas. Two
     words joined by 'and' are no list if one is written like a name and the other is not ('by Hale and published').
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> texts = ("tea, the milk and rum", "by Ann Lee and published", "Austin, Texas")
-    >>> [len(list_parts(read(text), read(text).content)) for text in texts]
-    [3, 0, 0]
     """
     if len(listed := enumerated(reading)) > 2 or "/" in "".join(item.gap for item in reading.items[1:]):
         return listed
@@ -423,7 +310,7 @@ def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]
         elif mark:
             yield parts, marks
             parts, marks = [[]], []
-        if item.text in vocabulary("function"):
+        if _is_small(item):
             continue
         if marks[-1:] == ["and"] and not parts[-1] and not _match(parts[-2], item, items):
             yield parts[:-1], marks[:-1]
@@ -438,12 +325,17 @@ def _mark(item: Item, *, empty: bool) -> str:
         return "and"
     if "," in item.gap:
         return ","
-    if item.text in vocabulary("function"):
+    if _is_small(item):
         return "" if empty and item.text in ARTICLES else "."
     return "" if empty or item.gap in {"", " ", "-"} else "."
 
 
+def _is_small(item: Item) -> bool:
+    """Whether a word is a function word, and no letter."""
+    return item.text in vocabulary("function") and item.key == item.text
+
+
 def _match(part: Sequence[Item], item: Item, items: Sequence[Item]) -> bool:
     """Whether a word can go on a list: after a name, a name or a value; the first word may be no name."""
-    last = part[-1]
+    last = part[-1] if part else item
     return not last.named or last is items[0] or item.named or item.value is not None

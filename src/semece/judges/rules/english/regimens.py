@@ -19,37 +19,17 @@ _KINDS = ("routes", "dose_forms", "releases", "dayparts")
 
 
 def regimen(items: Iterable[Item]) -> Regimen:
-    """Collect what words say of how a dose is given, by kind.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> sorted(regimen(read("5 mg orally in the morning").items).values(), key=sorted)
-    [frozenset({'morning'}), frozenset({'oral'})]
-    """
+    """Collect what words say of how a dose is given, by kind."""
     keys = {item.key for item in items if item.value is None}
     return {kind: found for kind in _KINDS if (found := keys & vocabulary(kind))}
 
 
 def is_dose(items: Iterable[Item]) -> bool:
-    """Whether a phrase gives a dose, or how often it is given.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.seen import read
-    >>> [is_dose(read(text).items) for text in ("5 mg", "twice a day", "5 km", "five")]
-    [True, True, False, False]
-    """
+    """Whether a phrase gives a dose, or how often it is given."""
     units = {getattr(item.value, "unit", None) for item in items}
     return any(unit == OFTEN or unit.dimension.split(" ")[0] in DOSED for unit in units if unit is not None)
 
 
 def clash(one: Regimen, other: Regimen) -> bool:
-    """Whether two regimens exclude each other: intravenous and oral, a cream and an ointment.
-
-    Examples
-    --------
-    >>> clash({"routes": frozenset({"oral"})}, {"routes": frozenset({"rectal"})})
-    True
-    """
+    """Whether two regimens exclude each other: intravenous and oral, a cream and an ointment."""
     return any(one[kind].isdisjoint(other[kind]) for kind in one.keys() & other.keys())

@@ -29,12 +29,6 @@ def read_clock(words: Sequence[Word], start: int) -> tuple[tuple[int, ...], int]
     """Read the time of day that begins at a word: minutes since midnight, and how many words it takes.
 
     A time on the face of a clock ('3:30', "3 o'clock") has two meanings.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_clock(words_of(text), 0) for text in ("3 pm", "15:00", "3:30", "3")]
-    [((900,), 2), ((900,), 2), ((210, 930), 2), None]
     """
     text = words[start].text
     if text in _NAMED:

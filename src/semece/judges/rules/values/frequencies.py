@@ -25,14 +25,7 @@ FREQUENCY_WORDS = frozenset({*_ADVERBS, "every", "each", "per"}) | frozenset(f"q
 
 
 def read_frequency(words: Sequence[Word], start: int) -> tuple[Number, int] | None:
-    """Read how often something is done: the seconds in between, and how many words it takes.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_frequency(words_of(text), 0)[0].low for text in ("every 8 hours", "three times a day", "q8h", "weekly")]
-    [28800.0, 28800.0, 28800.0, 604800.0]
-    """
+    """Read how often something is done: the seconds in between, and how many words it takes."""
     word = words[start]
     if (hours := _QUAQUE.match(word.text)) is not None:
         return _every(3600.0 * int(hours[1]), 1)

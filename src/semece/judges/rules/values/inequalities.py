@@ -43,25 +43,12 @@ def _by_first(name: str) -> dict[str, list[tuple[tuple[str, ...], str]]]:
 
 
 def bound_words() -> frozenset[str]:
-    """Collect the words with which a bound can begin.
-
-    Examples
-    --------
-    >>> "more" in bound_words(), "paris" in bound_words()
-    (True, False)
-    """
+    """Collect the words with which a bound can begin."""
     return frozenset(_before())
 
 
 def read_bound(words: Sequence[Word], start: int) -> Bound | None:
-    """Read the words of a bound, or the sign in front of a number, which takes no word.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_bound(words_of(text), 0) for text in ("at least 8", ">8", "8")]
-    [Bound(sign='>=', size=2), Bound(sign='>', size=0), None]
-    """
+    """Read the words of a bound, or the sign in front of a number, which takes no word."""
     gap = words[start].gap
     if gap and (sign := _SIGNS.get(gap.strip(" (~"))):
         return Bound(sign, 0)
@@ -69,14 +56,7 @@ def read_bound(words: Sequence[Word], start: int) -> Bound | None:
 
 
 def bound_after(words: Sequence[Word], start: int) -> Bound | None:
-    """Read the words of a bound that follow a quantity: 'or more', '+'.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [bound_after(words_of(text), 1) for text in ("8 or more", "8+", "8 or 9")]
-    [Bound(sign='>=', size=2), Bound(sign='>=', size=1), None]
-    """
+    """Read the words of a bound that follow a quantity: 'or more', '+'."""
     return _match(_after(), words, start) if start < len(words) else None
 
 
@@ -89,14 +69,7 @@ def _match(table: dict[str, list[tuple[tuple[str, ...], str]]], words: Sequence[
 
 
 def bounded(number: Number, sign: str) -> Number:
-    """Return the numbers above or below a bound; its form is the sign.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.values.numbers import Number
-    >>> bounded(Number(8.0, 8.0, 1.0, "digits", 1), ">=")[:2]
-    (8.0, inf)
-    """
+    """Return the numbers above or below a bound; its form is the sign."""
     if sign[0] == ">":
         return number._replace(high=inf, form=sign)
     return number._replace(low=-inf, form=sign)

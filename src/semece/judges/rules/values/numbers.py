@@ -62,13 +62,7 @@ _LITERAL = re.compile(r"^(?P<mantissa>\d+(?:\.\d+)?)(?:\s?[x*]\s?10\s?\^\s?|e)(?
 
 @lru_cache(maxsize=65536)
 def is_number_word(text: str) -> bool:
-    """Whether a number can begin with a word.
-
-    Examples
-    --------
-    >>> is_number_word("seven"), is_number_word("7"), is_number_word("paris")
-    (True, True, False)
-    """
+    """Whether a number can begin with a word."""
     if text.lstrip(".")[:1].isdecimal() or text in {"half", "quarter"} or text in _SIGNS:
         return True
     return text in _WORDS or _ROMAN.match(text) is not None
@@ -125,14 +119,7 @@ def _range(first: Number, second: Number | None, skipped: int) -> Number | None:
 
 
 def read_single(words: Sequence[Word], start: int) -> Number | None:
-    """Read the number that begins at a word, one end only where it is a range.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> read_single(words_of("10-12"), 0).high
-    10.0
-    """
+    """Read the number that begins at a word, one end only where it is a range."""
     text = words[start].text
     if text.lstrip(".")[:1].isdecimal():
         return _digits(words, start)
@@ -234,13 +221,7 @@ def _following_scale(words: Sequence[Word], here: int) -> bool:
 
 
 def and_part(following: Sequence[str]) -> tuple[float, int] | None:
-    """Read 'and a half', 'and three quarters' after a number: the part and how many words it takes.
-
-    Examples
-    --------
-    >>> and_part(["and", "a", "half"]), and_part(["and", "a", "dog"])
-    ((0.5, 3), None)
-    """
+    """Read 'and a half', 'and three quarters' after a number: the part and how many words it takes."""
     if len(following) < 3 or following[0] != "and":
         return None
     if following[1] in {"a", "one"} and following[2] in {"half", "quarter", "third"}:

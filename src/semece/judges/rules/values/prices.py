@@ -18,19 +18,7 @@ PRICE_WORDS = CURRENCIES | {"us", "c", "ca", "can", "a", "au", "nz", "hk", "s", 
 
 
 def read_price(words: Sequence[Word], start: int) -> tuple[Number, Unit, int] | None:
-    """Read a number after the mark or the code of a currency: '$5', 'C$5', 'EUR 5', '$5-$10'.
-
-    Returns
-    -------
-    tuple or None
-        The number, the currency and how many words both take.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_price(words_of(text), 0)[1].dimension for text in ("$5", "C$5", "EUR 5")]
-    ['USD', 'CAD', 'EUR']
-    """
+    """Read a number after the mark or the code of a currency: '$5', 'C$5', 'EUR 5', '$5-$10'."""
     if not _begins(words[start]):
         return None
     marked = _currency(words, start)

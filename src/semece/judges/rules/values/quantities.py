@@ -252,13 +252,7 @@ def _million(
 
 
 def in_millions(number: Number) -> Number:
-    """Multiply a number by a million.
-
-    Examples
-    --------
-    >>> in_millions(Number(1.5, 1.5, 0.1, "digits", 1))[:3]
-    (1500000.0, 1500000.0, 100000.0)
-    """
+    """Multiply a number by a million."""
     return Number(number.low * 1e6, number.high * 1e6, number.place * 1e6, "digits", number.size, 1e6)
 
 

@@ -117,25 +117,12 @@ ARTICLED = frozenset(spelling for *_, names, _ in _rows() for spelling in (name.
 
 
 def is_currency(unit: Unit, *, with_pound: bool = False) -> bool:
-    """Whether a unit is money; where that is said, pounds are.
-
-    Examples
-    --------
-    >>> is_currency(UNITS["euro"]), is_currency(UNITS["mile"])
-    (True, False)
-    """
+    """Whether a unit is money; where that is said, pounds are."""
     return unit.dimension.isupper() or (with_pound and unit == UNITS["pound"])
 
 
 def read_unit(words: Sequence[Word], start: int) -> tuple[Unit, int] | None:
-    """Read the unit that begins at a word and the number of words it takes; the longest spelling wins.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_unit(words_of(text), 0)[0].dimension for text in ("miles per hour", "m/s2")]
-    ['length time^-1', 'length time^-2']
-    """
+    """Read the unit that begins at a word and the number of words it takes; the longest spelling wins."""
     found = read_units(words, start)
     return (found[0][0], found[1]) if found else None
 
