@@ -25,27 +25,11 @@ if TYPE_CHECKING:
 class Asked(NamedTuple):
     """What a question asks for.
 
-    Parameters
-    ----------
-    units : tuple of Unit
-        The unit in which it wants a number, all that it may mean: 'how many miles', 'how old', 'in feet'.
-    counts : bool
-        Whether it wants a count: 'how many'.
-    thing : str
-        The key of what is counted; ``''`` if that is a unit or not said.
-    number : bool
-        Whether it wants a number: 'how much', 'how long', 'what percentage'; then '1000' is no year and 'none' is 0.
-    limit : bool
-        Whether it wants the most or the least: then 'at least 5' is 5.
-    scale : float
-        What a bare number is multiplied by: a million, asked how many million.
-    spelled : bool
-        Whether it wants letters or a code: then words have no plural.
-    medicine : bool
-        Whether it is about medicines: then 'IV' is a route.
-    part : str
-        ``century``, ``month`` or ``year`` if it wants one: then 'the sixteenth' is the century, 'the 12th month'
-        December, '336' a year.
+    The unit in which it wants a number, all that it may mean ('how many miles', 'how old', 'in feet'); whether it wants
+    a count, and the key of what is counted, ``''`` if that is a unit; whether it wants a number, so that '1000' is no
+    year and 'none' is 0; the most or the least (`limit`), so that 'at least 5' is 5; by how much a bare number is
+    multiplied, asked how many million; letters or a code (`spelled`), so that words have no plural; whether it is about
+    medicines, so that 'IV' is a route; ``century``, ``month`` or ``year`` if it wants one: 'the sixteenth' is a century.
     """
 
     units: tuple[Unit, ...]
@@ -136,17 +120,6 @@ def _noun(question: str) -> str:
 @lru_cache(maxsize=65536)
 def read_answer(text: str, question: str) -> Seen:
     """Read an answer or a reference as what answers a question.
-
-    Parameters
-    ----------
-    text, question : str
-        The answer, and the question.
-
-    Returns
-    -------
-    Seen
-        Numbers have the unit that is asked for, counts are counts, years are numbers where no time is asked for,
-        'none' and 'no children' are 0.
 
     Examples
     --------

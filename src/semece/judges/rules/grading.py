@@ -54,15 +54,6 @@ _YES_OR_NO = {"yes": True, "no": False}
 def answers(answer: Seen, references: Sequence[Seen], question: Seen) -> bool:
     """Whether an answer meets one of the references, with every part if it is a list, and misdates none.
 
-    Parameters
-    ----------
-    answer : Seen
-        The answer, read.
-    references : sequence of Seen
-        What would be right, read; none of them empty.
-    question : Seen
-        The question, read.
-
     Examples
     --------
     >>> from semece.judges.rules.seen import read
@@ -116,8 +107,6 @@ def parts_of(answer: Seen, question: Seen) -> list[Seen]:
         return [seen_of(part) for part in rivals]
     if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
         return []
-    if _has_subject(answer.items):
-        return []
     parts: list[list[Item]] = [[]]
     for item in answer.items:
         if item.text in {"and", "or"} or "," in item.gap or "&" in item.gap:
@@ -133,14 +122,6 @@ def parts_of(answer: Seen, question: Seen) -> list[Seen]:
 def _is_one_name(parts: Sequence[Sequence[Item]], asked: set[str]) -> bool:
     """Whether two parts are a family name and given names: 'Hawes, Keeley'."""
     return bool(asked & {"who", "whom", "whose"}) and len(parts[0]) == 1 and parts[1][0].gap.strip() == ","
-
-
-def _has_subject(items: Sequence[Item]) -> bool:
-    """Whether a string begins with a pronoun and its verb: 'It began in 1939 and ended in 1945'."""
-    return len(items) > 1 and items[0].text in _SUBJECTS and items[1].gap == " " and items[1].form.islower()
-
-
-_SUBJECTS = frozenset({"it", "he", "she", "they", "we"})
 
 
 def _one_line(answer: Seen) -> Seen:

@@ -50,18 +50,6 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     link joins two groups unless a member of one contradicts a member of the other. So the result depends on the set of
     strings alone.
 
-    Parameters
-    ----------
-    question : str
-        Its words do not inform, and it says whether a year is asked for, or a person.
-    answers : sequence of str
-        The strings; equal ones share a group.
-
-    Returns
-    -------
-    list of int
-        One label per string, numbered from 0 by first appearance.
-
     Examples
     --------
     >>> group("Who was it?", ["Nixon", "President Richard Nixon", "J. F. Kennedy", "John Kennedy", "Abraham Lincoln"])
@@ -260,7 +248,12 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     if not one.values or not other.values:
         return False
     if one.core[0].value is not None and other.core[0].value is not None:
-        return not _same_value(one.values[0], other.values[0], asks)
+        pairs = (
+            zip(one.values, other.values, strict=False)
+            if _same_values(one, other)
+            else [(one.values[0], other.values[0])]
+        )
+        return not all(_same_value(a, b, asks) for a, b in pairs)
     left, right = (_told(form, asks) for form in (one, other))
     fewer, more = sorted((left, right), key=len)
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)

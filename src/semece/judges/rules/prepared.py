@@ -27,34 +27,11 @@ PHRASE = 8
 class Form:
     """A string prepared for comparison with the others of its question.
 
-    Parameters
-    ----------
-    text : str
-        The string.
-    reading : Seen
-        What is read in it.
-    core, whole, aside : tuple of Item
-        What informs, everything outside parentheses, and what stands in them.
-    values : tuple of Quantity or Date
-        The values of the core.
-    parts : tuple of tuple of Item
-        The parts of the lists in it.
-    prose : bool
-        Whether it is a sentence, or too long for a phrase.
-    negated : bool
-        Whether it has a negation; one in a sentence says nothing if the question has one, too.
-    informs : bool
-        Whether it has a word that is not in the question, or the question offers a choice.
-    traces : frozenset of str
-        Strings without a common trace have no link.
-    asked : tuple of Item
-        The question.
-    name : tuple of Item
-        The one new name in the main clause of a sentence; empty if there are none or several.
-    regimen : mapping of str to frozenset of str
-        How a dose is given, by kind.
-    yes : bool or None
-        Whether it says yes or no to a question that asks for that.
+    The string and what is read in it; what informs, everything outside parentheses, and what stands in them; the
+    values of the core and the parts of the lists; whether it is a sentence or too long for a phrase (`prose`), has a
+    negation (one in a sentence says nothing if the question has one, too), has a word that is not in the question
+    (`informs`); `traces`, one of which linked strings share; the question; the one new name in the main clause of a
+    sentence; how a dose is given; whether it says yes or no to a question that asks for that.
     """
 
     text: str
@@ -133,6 +110,7 @@ def _traces(content: Sequence[Item]) -> Iterator[str]:
     """List what a linked string must share one of: words, their sound or beginning, letters, initials, any value."""
     yield "".join(item.text for item in content)[:4]
     yield "".join(item.text[0] for item in content)
+    yield "".join(item.text[0] for item in content if item.text not in vocabulary("particles"))
     for item in content:
         yield item.key
         if item.value is not None:

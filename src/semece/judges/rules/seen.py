@@ -25,16 +25,6 @@ LONGEST = 10_000
 def read(text: str) -> Seen:
     """Read a string.
 
-    Parameters
-    ----------
-    text : str
-        An answer, a reference or a question.
-
-    Returns
-    -------
-    Seen
-        What the rules see in it.
-
     Examples
     --------
     >>> [item.key for item in read("The U.S. bought 2 miles of it on July 4th, 1960").content]

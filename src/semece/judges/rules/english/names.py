@@ -102,15 +102,7 @@ def same_person(one: Sequence[Item], other: Sequence[Item]) -> bool:
     if min(len(one), len(other)) < 2:
         return False
     first, second = _given(one), _given(other)
-    family = alike(one[-1], other[-1]) or (first[0] == second[0] and _slips(one[-1], other[-1]))
-    return family and all(map(same_given_name, first, second))
-
-
-def _slips(one: Item, other: Item) -> bool:
-    """Whether two family names of five letters or more differ by one letter that is not the first."""
-    a, b = one.text, other.text
-    named = one.named and other.named and a.isalpha() and b.isalpha()
-    return named and min(len(a), len(b)) >= 5 and a[0] == b[0] and abs(len(a) - len(b)) < 2 and _one_slip(a, b)
+    return alike(one[-1], other[-1]) and all(map(same_given_name, first, second))
 
 
 def _in_order(name: Sequence[Item]) -> Sequence[Item]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import ARTICLES
@@ -60,7 +59,7 @@ def core(reading: Seen, question: Seen) -> tuple[Item, ...]:
 def _unlabelled(items: tuple[Item, ...], question: Seen) -> tuple[Item, ...]:
     """Cut off a label of the question's words: 'Organ: liver', 'Symphony No. 9' where a symphony is asked for."""
     for place, item in enumerate(items):
-        if place and (":" in item.gap or (place == 1 and _is_rank(item) and _is_kind(items[0], question))):
+        if place and (":" in item.gap or (place == 1 and _is_rank(item))):
             return items[place:]
         if not _echoes(item, question):
             return items
@@ -69,14 +68,6 @@ def _unlabelled(items: tuple[Item, ...], question: Seen) -> tuple[Item, ...]:
 
 def _is_rank(item: Item) -> bool:
     return isinstance(item.value, Quantity) and item.value.number.form == "ordinal"
-
-
-def _is_kind(item: Item, question: Seen) -> bool:
-    """Whether a word is the kind of thing that a question asks for: 'which symphony'."""
-    return any(
-        before.text in {"which", "what"} and after.key == item.key and not after.named
-        for before, after in pairwise(question.items)
-    )
 
 
 def _echoes(item: Item, question: Seen) -> bool:
@@ -244,7 +235,7 @@ def is_list(reading: Seen, informing: Sequence[Item] = ()) -> bool:
     inner = reading.items[places[0] + 1 : places[-1] + 1]
     joined = any(item.text in JOINTS or "&" in item.gap for item in inner)
     commas = sum("," in item.gap for item in inner)
-    return joined or commas > 2 or len(enumerated(reading)) > 2 or _are_values(informing or reading.content)
+    return joined or commas > 2 or len(enumerated(reading)) > 2
 
 
 def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
@@ -270,14 +261,6 @@ def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
     return [] if placed else [tuple(part) for part in parts]
 
 
-def _are_values(items: Sequence[Item]) -> bool:
-    """Whether a phrase is nothing but values of one kind with commas between: '1912, 1913'."""
-    if len(items) < 2 or any("," not in item.gap for item in items[1:]):
-        return False
-    kinds = {(type(item.value), getattr(getattr(item.value, "unit", None), "dimension", "")) for item in items}
-    return len(kinds) == 1 and items[0].value is not None
-
-
 def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...]]:
     """List the parts of the lists in a string, those with words that inform; none if there is one part or less.
 
@@ -290,8 +273,7 @@ def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...
     found: list[tuple[Item, ...]] = []
     for chain, marks in _chains([item for item in reading.items if not item.aside]):
         parts = [tuple(part) for part in chain if any(id(item) in ids for item in part)]
-        values = len(parts) == len(informing) and _are_values(informing)
-        if len(parts) > 1 and ("and" in marks or len(marks) > 2 or values):
+        if len(parts) > 1 and ("and" in marks or len(marks) > 2):
             found += parts
     return found
 

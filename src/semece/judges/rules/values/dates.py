@@ -90,18 +90,6 @@ def read_date(words: Sequence[Word], start: int) -> Date | None:
     '1990s', 'the sixties', '19th century', 'late 1968', 'before 1912', '480 BC', 'AD 70', '1939-1945', '03/2020', "'45"
     and a bare year 1000 to 2199. A numeric date that could be read in two orders is read month first.
 
-    Parameters
-    ----------
-    words : sequence of Word
-        A text.
-    start : int
-        Where to look, 0 <= start < len(words).
-
-    Returns
-    -------
-    Date or None
-        None if no date begins there.
-
     Examples
     --------
     >>> from semece.judges.rules.words import words_of

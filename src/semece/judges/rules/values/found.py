@@ -32,16 +32,6 @@ def read_values(words: Sequence[Word]) -> dict[int, Found]:
 
     A quantity with a unit comes before a date, a date before a bare number; the longest reading wins.
 
-    Parameters
-    ----------
-    words : sequence of Word
-        A text.
-
-    Returns
-    -------
-    dict of int to Found
-        The values by the place of their first word.
-
     Examples
     --------
     >>> from semece.judges.rules.words import words_of

@@ -71,18 +71,6 @@ def is_number_word(text: str) -> bool:
 def read_number(words: Sequence[Word], start: int) -> Number | None:
     """Read the number or the range of numbers that begins at a word.
 
-    Parameters
-    ----------
-    words : sequence of Word
-        A text.
-    start : int
-        Where to look, 0 <= start < len(words).
-
-    Returns
-    -------
-    Number or None
-        None if no number begins there.
-
     Examples
     --------
     >>> from semece.judges.rules.words import words_of

@@ -45,11 +45,6 @@ def same_quantity(one: Quantity, other: Quantity) -> bool:
     cent). Between units one per cent is allowed. A rank ('the third') is no count ('three seasons'), a bound ('more
     than 8') no number. Of several meanings ('pounds') one must fit.
 
-    Parameters
-    ----------
-    one, other : Quantity
-        What was read in two strings.
-
     Examples
     --------
     >>> from semece.judges.rules.values.quantities import read_quantity
