@@ -61,19 +61,15 @@ def answers(answer: Seen, references: Sequence[Seen], question: Seen) -> bool:
     >>> [answers(read(text), [read("coffee")], question) for text in ("Coffee", "Coffee or tea", "a cup of coffee")]
     [True, False, True]
     """
-    whole = _one_line(answer) if _lines(answer) else answer
-    if not any(meets(whole, reference, question) for reference in references) or misdates(answer, references):
+    line = seen_of([item._replace(sentence=0) for item in answer.items]) if _lines(answer) else answer
+    if not any(meets(line, reference, question) for reference in references) or misdates(answer, references):
         return False
     parts = parts_of(answer, question) or choices_of(answer, question)
-    lists = [reference for reference in references if is_list(reference)]
-    if not parts or any(_holds(answer, reference) and len(parts) <= _count(reference) for reference in lists):
-        return True
+    for reference in references if parts else ():
+        most = len(list_parts(reference, reference.content)) or len(reference.items)
+        if is_list(reference) and {item.key for item in whole(reference)} <= answer.keys and len(parts) <= most:
+            return True
     return all(any(meets(part, reference, question) for reference in references) for part in parts)
-
-
-def _count(reference: Seen) -> int:
-    """Count the parts of a list; any number if it is none that can be split."""
-    return len(list_parts(reference, reference.content)) or len(reference.items)
 
 
 def choices_of(answer: Seen, question: Seen) -> list[Seen]:
@@ -103,7 +99,8 @@ def parts_of(answer: Seen, question: Seen) -> list[Seen]:
     asked = {item.text for item in question.items}
     rivals = enumerated(answer)
     single = all(len(part) == 1 and part[0].named for part in rivals)
-    if len(rivals) > 2 or (rivals and single and "where" not in asked and not _is_one_name(rivals, asked)):
+    inverted = bool(rivals) and rivals[1][0].gap.strip() == "," and not asked.isdisjoint({"who", "whom", "whose"})
+    if len(rivals) > 2 or (rivals and single and "where" not in asked and not inverted):
         return [seen_of(part) for part in rivals]
     if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
         return []
@@ -119,16 +116,6 @@ def parts_of(answer: Seen, question: Seen) -> list[Seen]:
     return found if len(found) > 1 else []
 
 
-def _is_one_name(parts: Sequence[Sequence[Item]], asked: set[str]) -> bool:
-    """Whether two parts are a family name and given names: 'Hawes, Keeley'."""
-    return bool(asked & {"who", "whom", "whose"}) and len(parts[0]) == 1 and parts[1][0].gap.strip() == ","
-
-
-def _one_line(answer: Seen) -> Seen:
-    """Read names on lines of their own as one list."""
-    return seen_of([item._replace(sentence=0) for item in answer.items])
-
-
 def _lines(answer: Seen) -> list[Seen]:
     """Split names on lines of their own."""
     if answer.sentences > MOST_LINES:
@@ -137,11 +124,6 @@ def _lines(answer: Seen) -> list[Seen]:
     short = all(len(line) <= ECHO and line[0].named for line in lines)
     broken = sum("\n" in line[0].gap for line in lines[1:]) == len(lines) - 1
     return [seen_of(line) for line in lines] if len(lines) > 1 and short and broken and not is_sentence(answer) else []
-
-
-def _holds(answer: Seen, reference: Seen) -> bool:
-    """Whether all words of a reference outside parentheses are in the answer, in any order."""
-    return {item.key for item in whole(reference)} <= answer.keys
 
 
 def misdates(answer: Seen, references: Sequence[Seen]) -> bool:
@@ -202,11 +184,18 @@ def _same_regimen(answer: Seen, reference: Seen, question: Seen) -> bool:
 
 
 def _is_around(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:
-    """Whether an answer names, asked where, the place that a reference lies in."""
+    """Whether an answer names, asked where, the place that a reference lies in.
+
+    'Italy' does for 'Milan, Italy', 'Orlando, Florida' for 'the stadium in Orlando'.
+    """
     if all(item.text != "where" for item in question.items):
         return False
-    place = _around(reference)
-    return _surrounds(given, wanted) or (bool(place) and _long(answer, place, reference, question))
+    found = find(given, wanted)
+    if found is not None and found[1] == len(wanted) and wanted[found[0]].named and wanted[found[0]].gap.strip():
+        return True
+    places = [place for place, item in enumerate(reference.items) if place and item.text == "in"]
+    inside = reference.items[places[-1] + 1 :] if places else ()
+    return bool(inside) and all(item.named for item in inside) and _long(answer, inside, reference, question)
 
 
 def _dated(answer: Seen, wanted: Sequence[Date], question: Seen) -> bool:
@@ -278,7 +267,10 @@ def _telling(answer: Seen, sentences: Sequence[int], question: Seen) -> Sequence
 
 
 def _short(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:
-    if answer.negated != reference.negated or opposed(given, wanted) or _is_denied(answer, given, wanted, question):
+    found = find(wanted, answer.content)
+    here = answer.content[found[0] : found[1]] if found else given
+    denies = _turned_down(answer, here[0], here[-1], question)
+    if answer.negated != reference.negated or opposed(given, wanted) or denies:
         return False
     if asks_work(question) and len(given) == len(wanted) == 1 and given[0].named and wanted[0].named:
         return given[0].text == wanted[0].text or alike(given[0], wanted[0]) > (given[0].key == wanted[0].key)
@@ -308,30 +300,6 @@ def _is_short_for(given: Sequence[Item], reference: Seen) -> bool:
     """Whether an answer is the acronym that a reference has in parentheses: 'ADP' of 'adenosine diphosphate (ADP)'."""
     aside = [item for item in reference.items if item.aside]
     return len(aside) == len(given) == 1 and aside[0].form.isupper() and aside[0].key == given[0].key
-
-
-def _is_denied(answer: Seen, given: Sequence[Item], wanted: Sequence[Item], question: Seen) -> bool:
-    """Whether a short answer turns down what it says of the reference."""
-    found = find(wanted, answer.content)
-    here = answer.content[found[0] : found[1]] if found else given
-    return _turned_down(answer, here[0], here[-1], question)
-
-
-def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:
-    """Whether a place is the end of a longer place: asked where, 'Italy' does for 'Milan, Italy'."""
-    found = find(given, wanted)
-    return (
-        found is not None and found[1] == len(wanted) and wanted[found[0]].named and bool(wanted[found[0]].gap.strip())
-    )
-
-
-def _around(reference: Seen) -> tuple[Item, ...]:
-    """Pick what stands after the last 'in' of a place: 'Orlando' of 'the stadium in Orlando'."""
-    places = [place for place, item in enumerate(reference.items) if place and item.text == "in"]
-    if not places:
-        return ()
-    inside = reference.items[places[-1] + 1 :]
-    return tuple(inside) if inside and all(item.named for item in inside) else ()
 
 
 def _long(answer: Seen, wanted: Sequence[Item], reference: Seen, question: Seen) -> bool:

@@ -105,15 +105,13 @@ class _Groups:
         first, second = self.forms[one], self.forms[other]
         if differ(first, second, self.asks):
             return True
-        if not self.names or self._linked(one, other):
+        pairs = [(min(a, b), max(a, b)) for a in self.names[one] for b in self.names[other]] if self.names else []
+        if not self.names or any(pair in self.links for pair in pairs):
             return False
         keys = [{item.key for name in self.names[number] for item in self.forms[name].core} for number in (one, other)]
         shared = keys[0] & keys[1]
         person = bool(self.asks & PERSON)
         return not shared or (_adds(first, shared, person=person) and _adds(second, shared, person=person))
-
-    def _linked(self, one: int, other: int) -> bool:
-        return any((min(a, b), max(a, b)) in self.links for a in self.names[one] for b in self.names[other])
 
 
 def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int], int]:
@@ -135,9 +133,11 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         return EQUAL if max(len(one.reading.items), len(other.reading.items)) <= BRIEF else DETAILED
     if same_words(one.core, other.core) or same_words(one.whole, other.whole) or _same_values(one, other):
         return EQUAL
-    if related(one.core, other.core) or (asks & PERSON and _other_name(one, other)):
+    asides = [(left, right) for left, right in ((one, other), (other, one)) if asks & PERSON and len(left.aside) > 1]
+    if related(one.core, other.core) or any(related(left.aside, right.core) for left, right in asides):
         return NAMED
-    if _same_lead(one, other) or _told_value(one, other, asks) or _told_name(one, other, asks):
+    told = bool(asks & PERSON) and min(len(one.name), len(other.name)) > 1 and related(one.name, other.name)
+    if told or _same_lead(one, other) or _told_value(one, other, asks):
         return DETAILED
     return _mentions(one, other, asks)
 
@@ -203,17 +203,6 @@ def _told_value(one: Form, other: Form, asks: frozenset[str]) -> bool:
     return False
 
 
-def _told_name(one: Form, other: Form, asks: frozenset[str]) -> bool:
-    """Whether two sentences name one person, asked for one, and each nobody else."""
-    return bool(asks & PERSON) and len(one.name) > 1 and len(other.name) > 1 and related(one.name, other.name)
-
-
-def _other_name(one: Form, other: Form) -> bool:
-    """Whether what one string has in parentheses is the other: 'Eric Matthews (Will Friedle)'."""
-    pairs = ((one, other), (other, one))
-    return any(len(left.aside) > 1 and related(left.aside, right.core) for left, right in pairs)
-
-
 def _details(long: Form, short: Form) -> bool:
     """Whether one string says what the other does with more detail."""
     items = long.reading.items
@@ -223,14 +212,10 @@ def _details(long: Form, short: Form) -> bool:
         return True
     if is_sentence(long.reading) or len(long.whole) <= len(short.whole):
         return False
-    return specifies(long.whole, short.whole, items) or _scattered(long, short)
-
-
-def _scattered(long: Form, short: Form) -> bool:
-    """Whether all words of a phrase are in a longer one, in any order: 'uncertainty principle'."""
-    if len(short.whole) < 2 or any(isinstance(item.value, Quantity) for item in (*short.whole, *long.whole)):
-        return False
-    return {item.key for item in short.whole} <= long.reading.keys
+    if specifies(long.whole, short.whole, items):
+        return True
+    counted = any(isinstance(item.value, Quantity) for item in (*short.whole, *long.whole))
+    return len(short.whole) > 1 and not counted and {item.key for item in short.whole} <= long.reading.keys
 
 
 def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
