@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import ARTICLES
@@ -99,7 +98,7 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
     ('Paris is not the capital'), by a word such as 'except' or 'rather than', by 'Paris? No', or as what others believe
     ('Many think it is Paris, but ...'). A question with a negation is answered by sentences with negations.
     """
-    if _negated(tuple(question)):
+    if any(negates(question, n) for n in range(len(question))):
         return False
     start, _ = clause(items, first)
     _, end = clause(items, last)
@@ -111,11 +110,6 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
         or _reported(items, start, end)
         or _taken_for(items, last)
     )
-
-
-@lru_cache(maxsize=1024)
-def _negated(question: tuple[Item, ...]) -> bool:
-    return any(negates(question, n) for n in range(len(question)))
 
 
 def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[Item]) -> bool:

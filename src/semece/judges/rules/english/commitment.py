@@ -28,6 +28,7 @@ _CORRECTION = _pattern("corrections")
 _REASON = _pattern("reasons")
 _ALTERNATIVE = _pattern("alternatives")
 _DENIED_ASIDE = _pattern("denied_asides")
+_DIGIT = re.compile(r"\d")
 _TWICE = re.compile(r"\b(possibly|maybe|perhaps|probably|either|likely)\b([^.;]{1,60}?)[,;] *(?:or )?\1\b", _FLAGS)
 _JOINT = re.compile(r"[,;] but (?:rather )?|[,;] (?:while|whereas|although|though) | and ", re.IGNORECASE)
 
@@ -48,31 +49,14 @@ def committed(text: str, question: str) -> str:
     """
     if len(text) > LONGEST:
         return text
-    text = _cut_after(_LABEL, text)
+    text = _LABEL.split(text, maxsplit=1)[0].strip() or text
     for pattern in (_CORRECTION, _CONCLUSION):
-        text = _cut_before(pattern, text)
+        last = pattern.split(text)[-1].strip()
+        text = last if re.search(r"\w", last) else text
     if vocabulary("explaining").isdisjoint(question.lower().replace("?", " ").split()):
-        text = _without_reasons(text)
+        text = _REASON.sub("", text) if re.search(r"\w", _REASON.sub("", text)) else text
     text = _ALTERNATIVE.sub(" or ", _DENIED_ASIDE.sub(" ", text))
     return _taken_up(_TWICE.sub(r"\1\2 or", _ticked(text)), question)
-
-
-def _cut_before(pattern: re.Pattern[str], text: str) -> str:
-    """Keep what follows the last place of a pattern, if that says something."""
-    end = max((found.end() for found in pattern.finditer(text)), default=0)
-    return text[end:].strip() if re.search(r"\w", text[end:]) else text
-
-
-def _cut_after(pattern: re.Pattern[str], text: str) -> str:
-    """Keep what stands before the first place of a pattern, if that says something."""
-    found = pattern.search(text)
-    return text[: found.start()].strip() if found and re.search(r"\w", text[: found.start()]) else text
-
-
-def _without_reasons(text: str) -> str:
-    """Cut the reasons out of a text, each up to the end of its sentence; one that begins with a reason stays whole."""
-    kept = _REASON.sub("", text)
-    return kept if re.search(r"\w", kept) else text
 
 
 def _ticked(text: str) -> str:
@@ -90,25 +74,18 @@ def _taken_up(text: str, question: str) -> str:
     'It was begun in 1929 and finished in 1931', asked when it was finished; 'Saturn is large, but Jupiter is the
     largest'.
     """
-    joints = [found for found in _JOINT.finditer(text) if found[0] != " and " or _says_when(text[found.end() :])]
+    joints = [found for found in _JOINT.finditer(text) if found[0] != " and " or _DIGIT.search(text, found.end())]
     if len(joints) != 1 or re.search(r"[.!?]\s", text):
         return text
     halves = text[: joints[0].start()], text[joints[0].end() :]
-    if any(not _is_clause(half) for half in halves) and joints[0][0] != " and ":
+    clauses = [not vocabulary("auxiliaries").isdisjoint(word.text for word in words_of(half)) for half in halves]
+    if not all(clauses) and joints[0][0] != " and ":
         return text
     asked = _content(words_of(question))
     shared = [len(_said(half) & asked) for half in halves]
-    if joints[0][0] == " and " and (not _says_when(halves[0]) or min(shared) or "between" in halves[0].lower()):
+    if joints[0][0] == " and " and (not _DIGIT.search(halves[0]) or min(shared) or "between" in halves[0].lower()):
         return text
     return text if shared[0] == shared[1] else halves[shared[1] > shared[0]]
-
-
-def _says_when(text: str) -> bool:
-    return re.search(r"\d", text) is not None
-
-
-def _is_clause(text: str) -> bool:
-    return any(word.text in vocabulary("auxiliaries") for word in words_of(text))
 
 
 def _said(text: str) -> set[str]:

@@ -59,15 +59,13 @@ def core(reading: Seen, question: Seen) -> tuple[Item, ...]:
 def _unlabelled(items: tuple[Item, ...], question: Seen) -> tuple[Item, ...]:
     """Cut off a label of the question's words: 'Organ: liver', 'Symphony No. 9' where a symphony is asked for."""
     for place, item in enumerate(items):
-        if place and (":" in item.gap or (place == 1 and _is_rank(item))):
+        if place and (
+            ":" in item.gap or (place == 1 and isinstance(item.value, Quantity) and item.value.number.form == "ordinal")
+        ):
             return items[place:]
         if not _echoes(item, question):
             return items
     return items
-
-
-def _is_rank(item: Item) -> bool:
-    return isinstance(item.value, Quantity) and item.value.number.form == "ordinal"
 
 
 def _echoes(item: Item, question: Seen) -> bool:

@@ -175,7 +175,9 @@ def _scaled(words: Sequence[Word], start: int, number: Number) -> Number:
     number = _times_scales(words, start, number)
     here = start + number.size
     following = [word.text for word in words[here : here + 4]]
-    if number.place == 0 and following and number.low < 1 and _following_scale(words, here):
+    article = here + (words[here].text == "of" if here < len(words) else 0)
+    scaled = [word.text for word in words[article : article + 2]]
+    if number.place == 0 and number.low < 1 and scaled[:1] in (["a"], ["an"]) and scaled[-1] in _SCALES:
         return _times_scales(words, start, number._replace(size=number.size + 1 + (following[0] == "of")))
     if part := and_part(following):
         value = number.low + part[0] * number.scale
@@ -200,12 +202,6 @@ def _scale(word: Word) -> float:
     if word.gap == "" and word.form in _SUFFIXES:
         return _SUFFIXES[word.form]
     return _SCALES.get(word.text, 0.0) if word.gap.strip() in {"", "-"} else 0.0
-
-
-def _following_scale(words: Sequence[Word], here: int) -> bool:
-    """Whether 'a' or 'of a' and a scale word follow: 'half a dozen', 'a quarter of a million'."""
-    here += words[here].text == "of"
-    return here + 1 < len(words) and words[here].text in {"a", "an"} and words[here + 1].text in _SCALES
 
 
 def and_part(following: Sequence[str]) -> tuple[float, int] | None:
@@ -246,7 +242,7 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
         if text == "and" and (current >= 100 or (total and not current)) and _continues(words, start + size + 1):
             size += 1
             continue
-        if text in {"oh", "o"} and 10 <= current < 100 and (unit := _unit_digit(words, start + size + 1)):
+        if text in {"oh", "o"} and 10 <= current < 100 and (unit := _digit(words, start + size + 1)):
             current, size = current * 100 + unit, size + 2
             continue
         added = _add(total, current, text)
@@ -262,8 +258,7 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
     return _scaled(words, start, Number(value, value, place, "word", size, scale))
 
 
-def _unit_digit(words: Sequence[Word], place: int) -> int:
-    """Return the value of a word from 'one' to 'nine', 0 for another."""
+def _digit(words: Sequence[Word], place: int) -> int:
     value = _UNITS.get(words[place].text, 0) if place < len(words) else 0
     return value if value < 10 else 0
 
