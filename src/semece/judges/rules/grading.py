@@ -229,7 +229,6 @@ def _numbered(answer: Seen, wanted: Quantity, question: Seen) -> bool:
 
 
 def _scored(answer: Seen, wanted: Sequence[Item]) -> bool:
-    """Whether two numbers stand in an answer side by side, as in a score."""
     score = [item.key for item in wanted]
     values = [[item for item in answer.content if item.sentence == number] for number in range(answer.sentences)]
     pairs = ([one.key, other.key] for line in values for one, other in pairwise(line))
@@ -286,7 +285,6 @@ def _short(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequenc
 
 
 def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Seen, question: Seen) -> bool:
-    """Whether fewer words than a reference has will do: not the kind of thing alone, nor part of a list or a title."""
     if all(item.key in vocabulary("kinds") for item in given):
         return False
     if any(find(given, part) or find(part, given) for part in list_parts(reference, wanted)):
@@ -303,7 +301,6 @@ def _is_short_for(given: Sequence[Item], reference: Seen) -> bool:
 
 
 def _long(answer: Seen, wanted: Sequence[Item], reference: Seen, question: Seen) -> bool:
-    """Whether a sentence of the answer holds the reference and nothing before it denies it."""
     for number in range(answer.sentences):
         sentence = [item for item in answer.content if item.sentence == number]
         place = _place(sentence, wanted)
@@ -315,7 +312,6 @@ def _long(answer: Seen, wanted: Sequence[Item], reference: Seen, question: Seen)
 
 
 def _turned_down(answer: Seen, first: Item, last: Item, question: Seen) -> bool:
-    """Whether the words from one to another are denied where they stand."""
     places = [number for number, item in enumerate(answer.items) if item is first or item is last]
     return denied(answer.items, places[0], places[-1], question.items)
 
@@ -361,7 +357,6 @@ def _spelled_out(sentence: Sequence[Item], wanted: Item) -> tuple[int, int] | No
 
 
 def _named(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
-    """Find a family name up to three words after a given name of the same person; other middle initials are another."""
     if not all(item.named for item in wanted):
         return None
     for place, item in enumerate(sentence):

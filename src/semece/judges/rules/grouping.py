@@ -115,7 +115,6 @@ class _Groups:
 
 
 def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int], int]:
-    """Find all links, those of strings with many links first, then by the alphabet."""
     strengths = {
         (one, other): strength
         for one, other in combinations(range(len(forms)), 2)
@@ -143,7 +142,6 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
 
 
 def _mentions(one: Form, other: Form, asks: frozenset[str]) -> int:
-    """Return how strongly two strings are linked of which one names what the other says: 0, HELD or DETAILED."""
     if _turned_down(one, other) or _turned_down(other, one):
         return 0
     if _details(one, other) or _details(other, one):
@@ -178,7 +176,6 @@ def _holds(long: Form, short: Form) -> bool:
 
 
 def _same_values(one: Form, other: Form) -> bool:
-    """Whether nothing but values inform, as many in one as in the other; that they agree is known."""
     pure = all(item.value is not None for form in (one, other) for item in form.core)
     return pure and len(one.values) == len(other.values)
 
@@ -195,7 +192,6 @@ def _same_lead(one: Form, other: Form) -> bool:
 
 
 def _told_value(one: Form, other: Form, asks: frozenset[str]) -> bool:
-    """Whether both strings give the one value that is asked for: a date, or a number; that they agree is known."""
     if "when" in asks:
         return all(sum(isinstance(value, Date) for value in form.values) == 1 for form in (one, other))
     if "many" in asks:
@@ -245,7 +241,6 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
 
 
 def _other_dose(one: Form, other: Form, asks: frozenset[str]) -> bool:
-    """Whether two phrases give doses that differ in a value, or in how they are given."""
     if one.prose or other.prose or not (is_dose(one.core) and is_dose(other.core)):
         return False
     fewer, more = sorted((one.values, other.values), key=len)
@@ -293,7 +288,6 @@ def _is_part(one: Form, other: Form) -> bool:
 
 
 def _told(form: Form, asks: frozenset[str]) -> tuple[Quantity | Date, ...]:
-    """List the values that tell strings apart: asked for a person or a place, dates and numbers in sentences do not."""
     if form.prose and asks & {*PERSON, "where"}:
         return ()
     kind = Date if asks & {"when", "year"} else Quantity if "many" in asks else None

@@ -12,20 +12,9 @@ from semece.judges.rules.values.quantities import Quantity
 class Item(NamedTuple):
     """A word, a quantity or a date of a text.
 
-    Parameters
-    ----------
-    key : str
-        What is compared: a stem, the key of a quantity or the days of a date.
-    text : str
-        Its letters in lower case, without spaces.
-    form, gap : str
-        Of its first word, as in :class:`semece.judges.rules.words.Word`.
-    sentence : int
-        The number of its sentence, from 0.
-    aside : bool
-        Whether it stands in parentheses.
-    value : Quantity, Date or None
-        None for a word.
+    `key` is what is compared: a stem, the key of a quantity or the days of a date. `text` holds its letters in lower
+    case, without spaces; `form` and `gap` are those of its first word. Then the number of its sentence, from 0, whether
+    it stands in parentheses, and its value, None for a word.
     """
 
     key: str
@@ -46,18 +35,8 @@ class Item(NamedTuple):
 class Seen:
     """A string as the rules see it.
 
-    Parameters
-    ----------
-    items : tuple of Item
-        Everything in order.
-    content : tuple of Item
-        Without function words and titles; everything if nothing else is left.
-    keys : frozenset of str
-        The keys of the content.
-    negated : bool
-        Whether a negation is in its first clause.
-    sentences : int
-        How many sentences it has, at least 1.
+    Everything in order; the content, without function words and titles (everything if nothing else is left), and its
+    keys; whether a negation is in its first clause; how many sentences it has, at least 1.
     """
 
     items: tuple[Item, ...]

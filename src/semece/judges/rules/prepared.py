@@ -83,7 +83,6 @@ def prepare(text: str, reading: Seen, question: Seen) -> Form:
 
 
 def _name(reading: Seen, informing: Sequence[Item]) -> tuple[Item, ...]:
-    """Find the only run of words written like names among the new words of a main clause."""
     runs: list[list[Item]] = []
     new = {id(item) for item in informing}
     for item in main_clause(reading.items):
@@ -97,7 +96,6 @@ def _name(reading: Seen, informing: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _values(items: Sequence[Item]) -> tuple[Quantity | Date, ...]:
-    """List the values of a phrase; two bare years and nothing else are the span between them."""
     values = [item.value for item in items if item.value is not None]
     if len(values) == len(items) == 2:
         first, last = values
@@ -107,7 +105,6 @@ def _values(items: Sequence[Item]) -> tuple[Quantity | Date, ...]:
 
 
 def _traces(content: Sequence[Item]) -> Iterator[str]:
-    """List what a linked string must share one of: words, their sound or beginning, letters, initials, any value."""
     yield "".join(item.text for item in content)[:4]
     yield "".join(item.text[0] for item in content)
     yield "".join(item.text[0] for item in content if item.text not in vocabulary("particles"))

@@ -57,7 +57,6 @@ def affirming(reading: Seen, question: Seen) -> Seen:
 
 
 def _head(items: Sequence[Item], content: Sequence[Item]) -> Sequence[Item]:
-    """Cut off what comes after the first comma, dash or bracket that follows an informing word."""
     begun = False
     for place, item in enumerate(items):
         if begun and (item.aside or item.gap.strip(" .'\"") or item.sentence):
@@ -118,7 +117,6 @@ def _is_spelled(word: Word, wanted: str, alone: bool) -> bool:
 
 @lru_cache(maxsize=1)
 def _spellings() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Load the spellings of one thing by their first word, longest first, with the key that stands for them."""
     lines = resources.files(__package__).joinpath("same.tsv").read_text(encoding="utf-8").splitlines()
     table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for spellings in (line.split("\t") for line in lines if line and not line.startswith("#")):
@@ -146,7 +144,6 @@ def _content(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _informs(items: Sequence[Item], place: int) -> bool:
-    """Whether a word is no function word, and no title before a name."""
     item = items[place]
     if item.text in vocabulary("titles"):
         return not _is_title(items, place)

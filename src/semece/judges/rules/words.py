@@ -45,17 +45,7 @@ def opposites() -> dict[str, str]:
 
 
 class Word(NamedTuple):
-    """A word of a text.
-
-    Parameters
-    ----------
-    text : str
-        Folded, in lower case.
-    form : str
-        Folded, in the case it was written in.
-    gap : str
-        What stood between it and the word before: punctuation and white space.
-    """
+    """A word of a text: folded and in lower case, in the case it was written in, and what stood before it."""
 
     text: str
     form: str

@@ -86,7 +86,6 @@ def clause(items: Sequence[Item], place: int) -> tuple[int, int]:
 
 
 def _begins(items: Sequence[Item], place: int) -> bool:
-    """Whether a clause begins at a word."""
     gap = items[place].gap
     return any(mark in gap for mark in _MARKS) or gap == " - " or items[place].text in vocabulary("contrasting")
 
@@ -113,7 +112,6 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
 
 
 def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[Item]) -> bool:
-    """Whether a word that turns down stands before a name."""
     if start and items[start].text == "but" and first == start + 1 and items[start - 1].text in _EVERY:
         return True
     asked = {item.text for item in question}
@@ -178,7 +176,6 @@ def _another(items: Sequence[Item], first: int, last: int, question: Sequence[It
 
 
 def _reported(items: Sequence[Item], start: int, end: int) -> bool:
-    """Whether a clause reports what many believe, in a sentence that contrasts it."""
     words = {item.text for item in items[start:end]}
     if not words & _MANY or not {verb(word) for word in words} & _reporting():
         return False

@@ -89,13 +89,11 @@ def _taken_up(text: str, question: str) -> str:
 
 
 def _said(text: str) -> set[str]:
-    """Collect what a clause says of its subject, the words from its first auxiliary on."""
     words = words_of(text)
     start = next((place for place, word in enumerate(words) if word.form in vocabulary("auxiliaries")), 0)
     return _content(words[start:])
 
 
 def _content(words: Sequence[Word]) -> set[str]:
-    """Collect verbs, nouns and adjectives; no names, no function words."""
     small = [word for place, word in enumerate(words) if word.form.islower() or place == 0]
     return {verb(word.text) for word in small} - {verb(word) for word in vocabulary("function")}

@@ -45,7 +45,6 @@ def spelled_alike(one: str, other: str) -> bool:
 
 
 def _one_slip(one: str, other: str) -> bool:
-    """Whether one letter was added, dropped, replaced or swapped with its neighbour."""
     start = next(
         (place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(map(len, (one, other)))
     )

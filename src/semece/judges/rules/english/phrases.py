@@ -79,7 +79,6 @@ def _verbs(keys: frozenset[str]) -> frozenset[str]:
 
 
 def _news(items: Sequence[Item], question: Seen) -> tuple[Item, ...]:
-    """Pick the words that are new, and those of the question that begin a name with a new word in it."""
     kept: list[Item] = []
     following: Item | None = None
     for item in reversed(items):
@@ -193,7 +192,6 @@ def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) ->
 
 
 def _between(one: Item, other: Item, items: Sequence[Item]) -> set[str]:
-    """Collect the words between two words of a string, titles left out."""
     return {item.text for item in _inner(one, other, items)} - vocabulary("titles")
 
 
@@ -277,7 +275,6 @@ def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...
 
 
 def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]]]:
-    """Split a string where nothing joins its words, each piece in parts with the marks that join them."""
     parts: list[list[Item]] = [[]]
     marks: list[str] = []
     for item in items:
@@ -300,7 +297,6 @@ def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]
 
 
 def _mark(item: Item, *, empty: bool) -> str:
-    """Return what stands before a word: ``and`` or a comma between parts, a full stop where nothing joins."""
     if item.text in JOINTS or "&" in item.gap:
         return "and"
     if "," in item.gap:
@@ -311,11 +307,9 @@ def _mark(item: Item, *, empty: bool) -> str:
 
 
 def _is_small(item: Item) -> bool:
-    """Whether a word is a function word, and no letter."""
     return item.text in vocabulary("function") and item.key == item.text
 
 
 def _match(part: Sequence[Item], item: Item, items: Sequence[Item]) -> bool:
-    """Whether a word can go on a list: after a name, a name or a value; the first word may be no name."""
     last = part[-1] if part else item
     return not last.named or last is items[0] or item.named or item.value is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from semece.judges.rules.values.units import Unit
-from semece.judges.rules.words import pairs, vocabulary
+from semece.judges.rules.words import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +44,6 @@ def read_clock(words: Sequence[Word], start: int) -> tuple[tuple[int, ...], int]
 
 
 def _minute(words: Sequence[Word], start: int) -> tuple[int, int]:
-    """Read the minutes of an hour, and how many words both take; none where there are seconds, too."""
     parts = [word.text for word in words[start + 1 : start + 3] if word.gap == ":"]
     whole = len(parts) == 1 and words[start + 1].gap == ":" and len(parts[0]) == 2
     if whole and parts[0].isdecimal() and int(parts[0]) < 60:
@@ -65,14 +64,7 @@ def _of_day(words: Sequence[Word], start: int, time: int, size: int) -> tuple[tu
     if part in _PARTS and time // 60 <= 12 and (skipped > size) == (part not in {"am", "pm"}):
         late = part not in _MORNING and not (part == "night" and time // 60 in {12, 1, 2, 3, 4})
         return (time % HALF_DAY + HALF_DAY * late,), skipped + 1
-    if size == 1 or (not oclock and _is_verse(words, start, size)):
+    if size == 1:
         return None
     half = 0 < time // 60 <= 12
     return (time % HALF_DAY, time % HALF_DAY + HALF_DAY) if half else (time,), size
-
-
-def _is_verse(words: Sequence[Word], start: int, size: int) -> bool:
-    """Whether 'h:mm' is a verse or a range of them: 'John 3:16', '5:14-30'."""
-    before = words[start - 1] if start and words[start].gap == " " else None
-    named = before is not None and before.form[0].isupper() and before.text not in vocabulary("function")
-    return named or (start + size < len(words) and words[start + size].gap.strip() == "-")

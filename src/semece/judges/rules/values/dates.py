@@ -26,18 +26,9 @@ PRECISIONS = ("day", "month", "year", "span", "decade", "century")
 class Date(NamedTuple):
     """A date or a span of time found in a text, as an interval of days.
 
-    Parameters
-    ----------
-    low, high : int
-        Its first and last day, counted in years of :data:`YEAR` days; negative before Christ.
-    precision : str
-        One of :data:`PRECISIONS`; a part of a year ('late 1968') has the precision of the whole.
-    size : int
-        How many words it took.
-    yearless : bool
-        Whether it names no year ('March 15'); then the days count from the first of January.
-    bare : bool
-        Whether it is a bare year, four digits that may be a number.
+    Its first and last day, counted in years of :data:`YEAR` days, negative before Christ; one of :data:`PRECISIONS`, of
+    a part of a year ('late 1968') that of the whole; how many words it took; whether it names no year ('March 15'),
+    so that the days count from the first of January; whether it is a bare year, four digits that may be a number.
     """
 
     low: int
@@ -56,14 +47,9 @@ class Date(NamedTuple):
 def contains(outer: Date, inner: Date) -> bool:
     """Whether one date lies within another; with and without a year if day and month do."""
     if outer.yearless != inner.yearless:
-        return _yearless_within(outer, inner)
+        dated = {outer.precision, inner.precision} <= {"day", "month"}
+        return dated and outer.low % YEAR <= inner.low % YEAR and inner.high % YEAR <= outer.high % YEAR
     return outer.low <= inner.low and inner.high <= outer.high
-
-
-def _yearless_within(outer: Date, inner: Date) -> bool:
-    if inner.precision not in {"day", "month"} or outer.precision not in {"day", "month"}:
-        return False
-    return outer.low % YEAR <= inner.low % YEAR and inner.high % YEAR <= outer.high % YEAR
 
 
 _MONTHS = {word: int(number) for word, number in pairs("months").items()}
@@ -133,7 +119,6 @@ def _day_first(words: Sequence[Word], start: int) -> Date | None:
 
 
 def _days(words: Sequence[Word], start: int) -> tuple[int, int, int] | None:
-    """First day, last day and number of words of a day of the month or a range of days."""
     number = read_number(words, start) if start < len(words) else None
     if number is None or number.form == "roman" or not 1 <= number.low <= number.high <= 31:
         return None
@@ -184,7 +169,6 @@ def _footnoted_year(words: Sequence[Word], start: int) -> tuple[int, int] | None
 
 
 def _after_weekday(words: Sequence[Word], start: int) -> Date | None:
-    """Read the date after a day of the week, which adds nothing."""
     if start + 1 >= len(words) or words[start + 1].text in _NESTED:
         return None
     date = read_date(words, start + 1)
@@ -222,17 +206,14 @@ def _open(words: Sequence[Word], start: int) -> Date | None:
     if following >= len(words) or words[following].text in _BEFORE | _AFTER:
         return None
     date = read_date(words, following)
-    if date is None or words[following].gap != " " or _is_of_event(words, following + date.size):
+    after = words[following + date.size : following + date.size + 1] if date else []
+    of_event = any(not word.gap.strip() and word.text in vocabulary("events") for word in after)
+    if date is None or words[following].gap != " " or of_event:
         return None
     if words[start].text in {"until", "till"}:
         return date._replace(low=-FAR_OFF, size=date.size + following - start, bare=False)
     low, high = (-FAR_OFF, date.low - 1) if early else (date.high + 1, FAR_OFF)
     return date._replace(low=low, high=high, precision="span", size=date.size + following - start, bare=False)
-
-
-def _is_of_event(words: Sequence[Word], place: int) -> bool:
-    """Whether a date only says of which event: 'after the 2017 season'."""
-    return place < len(words) and not words[place].gap.strip() and words[place].text in vocabulary("events")
 
 
 def _decade_in_words(words: Sequence[Word], start: int) -> Date | None:
@@ -282,7 +263,6 @@ def _numeric_month(parts: Sequence[str]) -> Date | None:
 
 
 def _ordered(parts: Sequence[str], *, day_first: bool) -> tuple[int, int, int]:
-    """Sort the parts of a numeric date into year, month and day."""
     first, second, third = map(int, parts)
     if len(parts[0]) == 4:
         return first, second, third
@@ -328,15 +308,11 @@ def _year(first: int, last: int, *, size: int, bare: bool = False) -> Date:
 
 def _decade(value: int, *, size: int) -> Date | None:
     """Return '1990s', '90s' or '1800s' (a century); the '2000s' are a decade."""
-    if value % 10:
+    value += 1900 if 20 <= value <= 90 else 0
+    if value % 10 or not 1000 <= value < LAST_YEAR:
         return None
-    if 20 <= value <= 90:
-        value += 1900
-    if not 1000 <= value < 2200:
-        return None
-    if value % 100 == 0 and value < 2000:
-        return Date(value * YEAR, (value + 100) * YEAR - 1, "century", size)
-    return Date(value * YEAR, (value + 10) * YEAR - 1, "decade", size)
+    span, precision = (100, "century") if value % 100 == 0 and value < 2000 else (10, "decade")
+    return Date(value * YEAR, (value + span) * YEAR - 1, precision, size)
 
 
 def century_of(number: int, size: int) -> Date | None:

@@ -62,5 +62,4 @@ def _may_begin(word: Word) -> bool:
 
 @lru_cache(maxsize=1)
 def _beginnings() -> frozenset[str]:
-    """Collect the words with which a value can begin, other than numbers and codes of currencies."""
     return DATE_WORDS | ARTICLED | CLOCK_WORDS | NUMBERING | PRICE_WORDS | FREQUENCY_WORDS | bound_words()

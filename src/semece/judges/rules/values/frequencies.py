@@ -50,7 +50,6 @@ def _adverb(words: Sequence[Word], place: int) -> float | None:
 
 
 def _period(words: Sequence[Word], place: int) -> tuple[float, int] | None:
-    """Read a unit of time, and how many words it takes."""
     units = read_units(words, place) if place < len(words) and len(words[place].text) > 1 else None
     return (units[0][0].factor, units[1]) if units and units[0][0].dimension == "time" else None
 

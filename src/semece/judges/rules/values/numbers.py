@@ -18,19 +18,10 @@ if TYPE_CHECKING:
 class Number(NamedTuple):
     """A number or a range found in a text.
 
-    Parameters
-    ----------
-    low, high : float
-        Its ends, equal unless it is a range.
-    place : float
-        The value of the last place written: 0.1 for 2.4, 1 for 25, 1e8 for '2.4 billion', 0 for fractions.
-    form : str
-        How it was written: ``digits``, ``word``, ``ordinal``, ``roman``, ``year`` (four bare digits, 1000 to 2199),
-        ``sum`` ('6 feet 2 inches'), or the sign of a bound, ``>``, ``>=``, ``<``, ``<=``.
-    size : int
-        How many words it took.
-    scale : float
-        The value of its scale word or power of ten, 1e9 for '2.4 billion' and '2.4 x 10^9'; 1 without.
+    Its ends, equal unless it is a range; the value of the last place written (0.1 for 2.4, 1 for 25, 1e8 for '2.4
+    billion', 0 for fractions); how it was written: ``digits``, ``word``, ``ordinal``, ``roman``, ``year`` (four bare
+    digits, 1000 to 2199), ``sum`` ('6 feet 2 inches'), or the sign of a bound, ``>``, ``>=``, ``<``, ``<=``; how many
+    words it took; the value of its scale word or power of ten, 1e9 for '2.4 billion', 1 without.
     """
 
     low: float
@@ -157,6 +148,11 @@ def _digits(words: Sequence[Word], start: int) -> Number:
     return _scaled(words, start, Number(value, value, place, "year" if year else "digits", 1, scale))
 
 
+def in_millions(number: Number) -> Number:
+    """Multiply a number by a million."""
+    return Number(number.low * 1e6, number.high * 1e6, number.place * 1e6, "digits", number.size, 1e6)
+
+
 def _slashed(words: Sequence[Word], start: int) -> float:
     """Return the value of a fraction such as '1/2', 0 if there is none."""
     if start + 1 >= len(words) or words[start + 1].gap != "/":
@@ -191,7 +187,6 @@ def _scaled(words: Sequence[Word], start: int, number: Number) -> Number:
 
 
 def _times_scales(words: Sequence[Word], start: int, number: Number) -> Number:
-    """Apply the scale words that follow, and a letter for one that sticks to the digits."""
     value, place, form, size, scale = number.low, number.place, number.form, number.size, number.scale
     while start + size < len(words) and (factor := _scale(words[start + size])):
         value, place, scale, form, size = value * factor, place * factor, scale * factor, "digits", size + 1
@@ -290,7 +285,6 @@ def _add(total: float, current: float, text: str) -> tuple[float, float] | None:
 
 
 def _append(current: float, value: int) -> float | None:
-    """Return the number after one more word below a hundred; None if the word begins another number."""
     rest = current % 100
     if current == 0 or (rest == 0 and value > 0):
         return current + value

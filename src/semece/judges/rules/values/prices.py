@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.values.numbers import read_number
+from semece.judges.rules.values.numbers import in_millions, read_number
 from semece.judges.rules.values.units import CODES, CURRENCIES, UNITS, Unit
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ def read_price(words: Sequence[Word], start: int) -> tuple[Number, Unit, int] | 
     unit, size = marked[0], marked[1] + number.size
     if _is_debt(words, start, start + marked[1]):
         number = number._replace(low=-number.low, high=-number.high)
-    number, size = _in_millions(words, start, number, size)
+    if number.scale == 1 and start + size < len(words) and words[start + size].form == "m":
+        number, size = in_millions(number), size + 1
     return _to(words, start, number, unit, size)
 
 
@@ -52,16 +53,6 @@ def _currency(words: Sequence[Word], start: int) -> tuple[Unit, int] | None:
     following = words[start + 1] if start + 1 < len(words) else None
     spelling = f"{word.form}{following.text}" if following is not None and following.gap == "" else ""
     return (UNITS[spelling], 2) if spelling.endswith("$") and spelling in UNITS else None
-
-
-def _in_millions(words: Sequence[Word], start: int, number: Number, size: int) -> tuple[Number, int]:
-    """Read the 'm' of '$15m', the 't' of '$2T'."""
-    letter = words[start + size].form if start + size < len(words) and words[start + size].gap in {"", " "} else ""
-    factor = {"m": 1e6, "T": 1e12, "t": 1e12}.get(letter, 1.0)
-    if factor == 1 or number.scale > 1:
-        return number, size
-    ends = (number.low * factor, number.high * factor)
-    return number._replace(low=ends[0], high=ends[1], place=number.place * factor, scale=factor), size + 1
 
 
 def _to(words: Sequence[Word], start: int, number: Number, unit: Unit, size: int) -> tuple[Number, Unit, int]:

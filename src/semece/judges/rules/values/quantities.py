@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from semece.judges.rules.values.clock import CLOCK, read_clock
 from semece.judges.rules.values.frequencies import OFTEN, read_frequency
 from semece.judges.rules.values.inequalities import bound_after, bounded, read_bound
-from semece.judges.rules.values.numbers import Number, and_part, is_number_word, read_number
+from semece.judges.rules.values.numbers import Number, and_part, in_millions, is_number_word, read_number
 from semece.judges.rules.values.prices import read_price
 from semece.judges.rules.values.units import ARTICLED, UNITS, Unit, is_currency, read_units
 from semece.judges.rules.words import stem, vocabulary
@@ -22,20 +22,9 @@ if TYPE_CHECKING:
 class Quantity(NamedTuple):
     """A number with what is counted or measured.
 
-    Parameters
-    ----------
-    number : Number
-        The number or range.
-    unit : Unit or None
-        Its unit; None if there is none that is known.
-    counts : bool
-        Whether a plural noun follows: 'four seasons'.
-    hedged : bool
-        Whether a word such as 'about' stands before it.
-    implied : bool
-        Whether its unit is not written, but asked for.
-    others : tuple of Quantity
-        What else it may mean: '1.5m' metres or million, 'pounds' of mass or money, '3:30' at night or in the afternoon.
+    The number or range; its unit, None if there is none that is known; whether a plural noun follows ('four seasons');
+    whether a word such as 'about' stands before it; whether its unit is not written but asked for; what else it may
+    mean: '1.5m' metres or million, 'pounds' of mass or money, '3:30' at night or in the afternoon.
     """
 
     number: Number
@@ -223,9 +212,10 @@ def _with_unit(
 ) -> tuple[Quantity, int]:
     """Put number and unit together, with what follows: a smaller unit, 'and a half', the end of a range, cents."""
     size = number.size + units[1]
-    million = _million(words, start, number, units)
-    if million is not None:
-        return million
+    million = start + number.size
+    currency = read_units(words, million + 1) if words[million].form == "m" and million + 1 < len(words) else None
+    if currency is not None and is_currency(currency[0][0]):
+        return Quantity(in_millions(number), currency[0][0]), number.size + 1 + currency[1]
     quantity = Quantity(number, units[0][0], hedged=hedged)
     following = [word.text for word in words[start + size : start + size + 3]]
     if (part := and_part(following)) and number.low == number.high:
@@ -238,22 +228,6 @@ def _with_unit(
         quantity, size = _with_cents(words, start, quantity, size)
     others = tuple(quantity._replace(unit=unit) for unit in units[0][1:])
     return quantity._replace(others=others + _glued(words, start, quantity)), size
-
-
-def _million(
-    words: Sequence[Word], start: int, number: Number, units: tuple[tuple[Unit, ...], int]
-) -> tuple[Quantity, int] | None:
-    """Read '15m USD': where a currency follows, the letter is no metre."""
-    end = start + number.size
-    currency = read_units(words, end + 1) if words[end : end + 1] and words[end].form == "m" else None
-    if units[1] != 1 or currency is None or not is_currency(currency[0][0]):
-        return None
-    return Quantity(in_millions(number), currency[0][0]), number.size + 1 + currency[1]
-
-
-def in_millions(number: Number) -> Number:
-    """Multiply a number by a million."""
-    return Number(number.low * 1e6, number.high * 1e6, number.place * 1e6, "digits", number.size, 1e6)
 
 
 def _glued(words: Sequence[Word], start: int, quantity: Quantity) -> tuple[Quantity, ...]:

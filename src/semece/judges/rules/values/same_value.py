@@ -70,7 +70,6 @@ def measures(value: Quantity | Date, unit: Unit | None) -> bool:
 
 
 def _meet(fine: Quantity, coarse: Quantity, *, either: bool) -> bool:
-    """Whether some meanings agree; of measured values the second, or either, may be rounded to a whole number."""
     return any(_agree(one, other, either=either) for one, other in _readings(fine, coarse))
 
 
@@ -117,12 +116,10 @@ LARGE = 1000.0
 
 
 def _signs(quantity: Quantity) -> str:
-    """Return the sign of a bound, nothing for a number."""
     return quantity.number.form if quantity.number.form[0] in "<>" else ""
 
 
 def _converted(fine: Quantity, coarse: Quantity) -> bool:
-    """Whether a quantity in another unit is the same, or rounds to what is written: 40 acres and 16 hectares."""
     if fine.unit is None or coarse.unit is None:
         return False
     place = max(_tolerance(fine), _tolerance(coarse))
@@ -133,7 +130,6 @@ def _converted(fine: Quantity, coarse: Quantity) -> bool:
 
 
 def _tolerance(quantity: Quantity) -> float:
-    """Return half of the last place of a quantity, in the base unit; zeros at the end of a number may be rounded."""
     place, value = quantity.number.place, abs(quantity.number.high)
     while place >= 1 and isfinite(value) and value and value % (10 * place) == 0 and 10 * place <= ZEROS * value:
         place *= 10
@@ -170,7 +166,6 @@ def _in_digits(one: Quantity, other: Quantity) -> bool:
 
 
 def _rounds(fine: Quantity, coarse: Quantity) -> bool:
-    """Whether a measured value with decimals, which is no price, rounds to a whole one: 78.08 and 78 per cent."""
     if fine.number.place >= 1 or fine.number.form != "digits" or coarse.number.place != 1:
         return False
     if fine.unit is not None and (is_currency(fine.unit) or _is_all_or_none(coarse)):
@@ -180,7 +175,6 @@ def _rounds(fine: Quantity, coarse: Quantity) -> bool:
 
 
 def _is_all_or_none(quantity: Quantity) -> bool:
-    """Whether a quantity is 0 or 100 per cent, which 99.9 are not."""
     percent = quantity.unit is not None and quantity.unit.dimension == "percentage"
     return percent and quantity.number.low in {0.0, 100.0}
 
@@ -193,7 +187,6 @@ def _rank_and_count(one: Quantity, other: Quantity) -> bool:
 
 
 def _written_place(quantity: Quantity) -> float:
-    """Return the place to which a number is rounded: 0 (exact) for whole numbers that are not hedged or scaled."""
     number = quantity.number
     rounded = number.place < 1 or number.scale >= 1e3 or (quantity.hedged and number.form in {"digits", "word"})
     return number.place if rounded else 0.0

@@ -44,7 +44,6 @@ _RAISED = {"squared": 2, "cubed": 3}
 
 
 def _rows() -> Iterator[tuple[Unit, list[str], list[str], list[str]]]:
-    """Read the lines of ``units.tsv``: unit, prefixes, names, symbols."""
     for line in resources.files(__package__).joinpath("units.tsv").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             dimension, value, prefixes, names, symbols = line.split("\t")
@@ -57,14 +56,12 @@ def _listed(cell: str, mark: str) -> list[str]:
 
 
 def _forms(name: str) -> Iterator[str]:
-    """Spell a name in the singular and the plural, its words joined."""
     single, _, plural = name.replace(" ", "_").partition("/")
     yield single
     yield plural or f"{single}s"
 
 
 def _spellings() -> Iterator[tuple[str, Unit]]:
-    """List every name and symbol, with and without prefixes, with its unit."""
     for unit, prefixes, names, symbols in _rows():
         for spelling in (form for name in names for form in _forms(name)):
             yield spelling, unit
@@ -78,7 +75,6 @@ def _spellings() -> Iterator[tuple[str, Unit]]:
 
 
 def _meanings() -> dict[str, tuple[Unit, ...]]:
-    """Collect the meanings of every spelling; the symbols of two letters or more in lower case, too."""
     table: dict[str, dict[Unit, None]] = {}
     for spelling, unit in _spellings():
         table.setdefault(spelling, {})[unit] = None
@@ -193,7 +189,6 @@ def _raised(words: Sequence[Word], start: int) -> tuple[tuple[Unit, ...], int] |
 
 
 def _exponent(word: Word) -> tuple[int, int]:
-    """Read a power after a unit, and how many words it takes."""
     if word.text in _RAISED:
         return _RAISED[word.text], 1
     if word.gap in {"^", "^-"} and word.text in {"1", "2", "3", "4"}:
@@ -245,7 +240,6 @@ def _product(one: Unit, other: Unit, sign: int) -> Unit:
 
 
 def _unit(powers: dict[str, int], factor: float) -> Unit:
-    """Write a unit of powers of base quantities; one of none is a ratio, in per cent."""
     names = [name if count == 1 else f"{name}^{count}" for name, count in sorted(powers.items()) if count]
     return Unit(" ".join(names), factor) if names else Unit("percentage", 100 * factor)
 
