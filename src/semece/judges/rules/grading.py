@@ -98,7 +98,7 @@ def parts_of(answer: Seen, question: Seen) -> list[Seen]:
         return lines
     asked = {item.text for item in question.items}
     rivals = enumerated(answer)
-    single = all(len(part) == 1 and part[0].named for part in rivals)
+    single = all(len(part) == 1 and (part[0].named or part[0].value is not None) for part in rivals)
     inverted = bool(rivals) and rivals[1][0].gap.strip() == "," and not asked.isdisjoint({"who", "whom", "whose"})
     if len(rivals) > 2 or (rivals and single and "where" not in asked and not inverted):
         return [seen_of(part) for part in rivals]

@@ -59,9 +59,8 @@ def core(reading: Seen, question: Seen) -> tuple[Item, ...]:
 def _unlabelled(items: tuple[Item, ...], question: Seen) -> tuple[Item, ...]:
     """Cut off a label of the question's words: 'Organ: liver', 'Symphony No. 9' where a symphony is asked for."""
     for place, item in enumerate(items):
-        if place and (
-            ":" in item.gap or (place == 1 and isinstance(item.value, Quantity) and item.value.number.form == "ordinal")
-        ):
+        ranked = place == 1 and isinstance(item.value, Quantity) and item.value.number.form == "ordinal"
+        if place and (":" in item.gap or ranked):
             return items[place:]
         if not _echoes(item, question):
             return items
@@ -224,14 +223,15 @@ def goes_on(items: Sequence[Item], last: Item, title: Seen) -> bool:
     return items[place].named or isinstance(items[place].value, Quantity)
 
 
-def is_list(reading: Seen, informing: Sequence[Item] = ()) -> bool:
-    """Whether 'and', 'or' or three commas join parts of what a string says, or of its words that inform."""
-    first, *_, last = (*(informing or reading.content), *(informing or reading.content))
-    places = [place for place, item in enumerate(reading.items) if item is first or item is last]
+def is_list(reading: Seen) -> bool:
+    """Whether 'and', 'or' or three commas join parts of what a string says."""
+    ends = reading.content[0], reading.content[-1]
+    places = [place for place, item in enumerate(reading.items) if item is ends[0] or item is ends[1]]
     inner = reading.items[places[0] + 1 : places[-1] + 1]
     joined = any(item.text in JOINTS or "&" in item.gap for item in inner)
     commas = sum("," in item.gap for item in inner)
-    return joined or commas > 2 or len(enumerated(reading)) > 2
+    listed = enumerated(reading)
+    return joined or commas > 2 or len(listed) > 2 or bool(listed and listed[0][0].value is not None)
 
 
 def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
@@ -246,12 +246,15 @@ def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
         mark = item.gap.strip() if parts[-1] else ""
         if mark in {",", ";", "/"}:
             parts.append([])
-        elif mark or item.aside or item.value is not None or item.text in other:
+        elif mark or item.aside or (item.text in other and item.value is None):
             return []
         parts[-1].append(item)
-    named = {part[-1].named for part in parts} if parts[-1] else set()
-    if len(parts) < 2 or len(named) > 1 or any(len(part) > ECHO or len(part[0].text) < 2 for part in parts):
+    kinds = {(type(part[-1].value), part[-1].named) for part in parts} if parts[-1] else set()
+    valued = bool(kinds) and any(item.value is not None for part in parts for item in part)
+    if len(parts) < 2 or len(kinds) > 1 or any(len(part) > (1 if valued else ECHO) for part in parts):
         return []
+    if valued or any(len(part[0].text) < 2 for part in parts):
+        return [tuple(part) for part in parts] if valued else []
     last = parts[-1][-1]
     placed = last.key in vocabulary("regions") or last.text in vocabulary("regions") or len(last.text) < 3
     return [] if placed else [tuple(part) for part in parts]
@@ -263,7 +266,12 @@ def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...
     The parts of a list stand side by side, joined by commas and once by 'and', 'or' or '&', or by three commas. Two
     words joined by 'and' are no list if one is written like a name and the other is not ('by Hale and published').
     """
-    if len(listed := enumerated(reading)) > 2 or "/" in "".join(item.gap for item in reading.items[1:]):
+    listed = enumerated(reading)
+    if (
+        len(listed) > 2
+        or (listed and listed[0][0].value is not None)
+        or "/" in "".join(item.gap for item in reading.items[1:])
+    ):
         return listed
     ids = {id(item) for item in informing}
     found: list[tuple[Item, ...]] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.values.frequencies import OFTEN
+from semece.judges.rules.values.times import OFTEN
 from semece.judges.rules.values.units import DOSED
 from semece.judges.rules.words import vocabulary
 

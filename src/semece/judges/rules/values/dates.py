@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.rules.values.numbers import read_number, read_single
-from semece.judges.rules.words import pairs, vocabulary
+from semece.judges.rules.words import pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -54,7 +54,6 @@ def contains(outer: Date, inner: Date) -> bool:
 
 _MONTHS = {word: int(number) for word, number in pairs("months").items()}
 _SEASONS = {word: tuple(int(month) - 1 for month in ends.split("-")) for word, ends in pairs("seasons").items()}
-_WEEKDAYS = vocabulary("weekdays")
 _PARTS = {word: tuple(map(float, ends.split("-"))) for word, ends in pairs("spans").items()}
 _BEFORE_CHRIST = frozenset({"bc", "bce"})
 _AFTER_CHRIST = frozenset({"ad", "ce"})
@@ -62,10 +61,10 @@ _DECADES = {word: int(number) for word, number in pairs("decades").items()}
 _OWNERS = frozenset({"his", "her", "their", "my", "your", "our", "its"})
 _BEFORE = frozenset({"before", "prior", "earlier", "until", "till"})
 _AFTER = frozenset({"after", "later"})
-_NESTED = frozenset({*_PARTS, *_WEEKDAYS, *_BEFORE, *_AFTER})
+_NESTED = frozenset({*_PARTS, *_BEFORE, *_AFTER})
 """Words that begin a date with another date in it."""
 
-DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
+DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
 """Words other than numbers with which a date can begin."""
 
 
@@ -168,13 +167,6 @@ def _footnoted_year(words: Sequence[Word], start: int) -> tuple[int, int] | None
     return (year, 1) if year < 2200 else None
 
 
-def _after_weekday(words: Sequence[Word], start: int) -> Date | None:
-    if start + 1 >= len(words) or words[start + 1].text in _NESTED:
-        return None
-    date = read_date(words, start + 1)
-    return date._replace(size=date.size + 1) if date and date.precision == "day" else None
-
-
 def _part(words: Sequence[Word], start: int) -> Date | None:
     """Read 'late 1968', 'mid-19th century', 'the beginning of March 2010'."""
     following = start + 1
@@ -206,9 +198,7 @@ def _open(words: Sequence[Word], start: int) -> Date | None:
     if following >= len(words) or words[following].text in _BEFORE | _AFTER:
         return None
     date = read_date(words, following)
-    after = words[following + date.size : following + date.size + 1] if date else []
-    of_event = any(not word.gap.strip() and word.text in vocabulary("events") for word in after)
-    if date is None or words[following].gap != " " or of_event:
+    if date is None or words[following].gap != " ":
         return None
     if words[start].text in {"until", "till"}:
         return date._replace(low=-FAR_OFF, size=date.size + following - start, bare=False)
@@ -342,7 +332,6 @@ _BEGINNINGS: dict[str, Callable[[Sequence[Word], int], Date | None]] = {
     word: read
     for beginnings, read in (
         (_MONTHS, _month_first),
-        (_WEEKDAYS, _after_weekday),
         (_PARTS, _part),
         (_BEFORE | _AFTER, _open),
         (_DECADES, _decade_in_words),

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.judges.rules.values.clock import CLOCK_WORDS
 from semece.judges.rules.values.dates import DATE_WORDS, Date, read_date
-from semece.judges.rules.values.frequencies import FREQUENCY_WORDS
 from semece.judges.rules.values.inequalities import bound_words
 from semece.judges.rules.values.numbers import is_number_word
 from semece.judges.rules.values.prices import PRICE_WORDS
 from semece.judges.rules.values.quantities import NUMBERING, Quantity, read_quantity
+from semece.judges.rules.values.times import CLOCK_WORDS, FREQUENCY_WORDS
 from semece.judges.rules.values.units import ARTICLED, CODES
 
 if TYPE_CHECKING:

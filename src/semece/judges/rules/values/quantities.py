@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.judges.rules.values.clock import CLOCK, read_clock
-from semece.judges.rules.values.frequencies import OFTEN, read_frequency
 from semece.judges.rules.values.inequalities import bound_after, bounded, read_bound
 from semece.judges.rules.values.numbers import Number, and_part, in_millions, is_number_word, read_number
 from semece.judges.rules.values.prices import read_price
+from semece.judges.rules.values.times import CLOCK, OFTEN, read_clock, read_frequency
 from semece.judges.rules.values.units import ARTICLED, UNITS, Unit, is_currency, read_units
 from semece.judges.rules.words import stem, vocabulary
 

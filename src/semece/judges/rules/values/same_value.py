@@ -6,8 +6,8 @@ from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.values.clock import CLOCK, HALF_DAY
 from semece.judges.rules.values.dates import FAR_OFF, PRECISIONS, YEAR, Date, contains
+from semece.judges.rules.values.times import CLOCK, HALF_DAY
 from semece.judges.rules.values.units import is_currency
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def same_quantity(one: Quantity, other: Quantity) -> bool:
     A missing unit is supplied by the other, unless things are counted; a fraction can be a percentage. In the same
     unit, one number must be a rounding of the other as far as its decimals, its scale word or its hedge go (2.4 and
     2.45 billion; 25 and 26 differ); a measured whole number may be the rounding of one with decimals (78 and 78.08 per
-    cent). Between units one per cent is allowed. A rank ('the third') is no count ('three seasons'), a bound ('more
+    cent). Between units the coarser of the two precisions counts, at most five per cent. A rank ('the third') is no count ('three seasons'), a bound ('more
     than 8') no number. Of several meanings ('pounds') one must fit.
 
     Examples
@@ -54,12 +54,13 @@ def same_quantity(one: Quantity, other: Quantity) -> bool:
     >>> [same_quantity(first, another) for another in others]
     [True, True, True, False, False]
     """
-    return _meet(one, other, either=True)
+    return any(_agree(fine, coarse, either=True) for fine, coarse in _readings(one, other))
 
 
 def answers_quantity(given: Quantity, wanted: Quantity) -> bool:
     """Whether a quantity answers where another is the reference: as precise as it, more precise, or in its range."""
-    return _meet(given, wanted, either=False) or within(given, wanted)
+    agree = any(_agree(fine, coarse, either=False) for fine, coarse in _readings(given, wanted))
+    return agree or within(given, wanted)
 
 
 def measures(value: Quantity | Date, unit: Unit | None) -> bool:
@@ -67,10 +68,6 @@ def measures(value: Quantity | Date, unit: Unit | None) -> bool:
     if unit is None or isinstance(value, Date):
         return True
     return any(one.unit is None or one.unit.dimension == unit.dimension for one in value.meanings)
-
-
-def _meet(fine: Quantity, coarse: Quantity, *, either: bool) -> bool:
-    return any(_agree(one, other, either=either) for one, other in _readings(fine, coarse))
 
 
 def _readings(one: Quantity, other: Quantity) -> Iterator[tuple[Quantity, Quantity]]:
@@ -93,7 +90,8 @@ def _agree(fine: Quantity, coarse: Quantity, *, either: bool) -> bool:
     one, other = fine.unit, coarse.unit
     if _signs(fine) != _signs(coarse):
         fine, coarse = _rough(fine), _rough(coarse)
-    if _signs(fine) != _signs(coarse) or _rank_and_count(fine, coarse):
+    counted = (coarse.counts and fine.number.form in _RANKS) or (fine.counts and coarse.number.form in _RANKS)
+    if _signs(fine) != _signs(coarse) or counted:
         return False
     if one is None or other is None:
         return _supplied(fine, coarse) if one is not other else _same_numbers(fine, coarse, 1.0)
@@ -152,38 +150,27 @@ def _supplied(one: Quantity, other: Quantity) -> bool:
 def _same_numbers(one: Quantity, other: Quantity, factor: float) -> bool:
     if (one.number.low, one.number.high) == (other.number.low, other.number.high) and factor == 1:
         return True
-    if one.unit is other.unit is None and (0.0 in {one.number.place, other.number.place}) and _in_digits(one, other):
+    hedged = one.hedged or other.hedged
+    exact = one.unit is other.unit is None and one.number.form == other.number.form == "digits" and not hedged
+    if exact and 0.0 in {one.number.place, other.number.place}:
         low, high = sorted((one.number.low * factor, other.number.low))
         return high - low <= EXACT * abs(high) and one.number.low == one.number.high
     ends = zip(one.number[:2], other.number[:2], strict=True)
     place = max(_written_place(one) * factor, _written_place(other))
-    hedged = one.hedged or other.hedged
     return all(_close(a * factor, b, place, hedged=hedged) for a, b in ends)
-
-
-def _in_digits(one: Quantity, other: Quantity) -> bool:
-    return one.number.form == other.number.form == "digits" and not (one.hedged or other.hedged)
 
 
 def _rounds(fine: Quantity, coarse: Quantity) -> bool:
     if fine.number.place >= 1 or fine.number.form != "digits" or coarse.number.place != 1:
         return False
-    if fine.unit is not None and (is_currency(fine.unit) or _is_all_or_none(coarse)):
+    share = coarse.unit is not None and coarse.unit.dimension == "percentage"
+    if fine.unit is not None and (is_currency(fine.unit) or (share and coarse.number.low in {0.0, 100.0})):
         return False
     ends = zip(fine.number[:2], coarse.number[:2], strict=True)
     return all(a == b or abs(a - b) <= min(0.5, ROUNDED * abs(b)) for a, b in ends)
 
 
-def _is_all_or_none(quantity: Quantity) -> bool:
-    percent = quantity.unit is not None and quantity.unit.dimension == "percentage"
-    return percent and quantity.number.low in {0.0, 100.0}
-
-
 _RANKS = frozenset({"ordinal", "roman"})
-
-
-def _rank_and_count(one: Quantity, other: Quantity) -> bool:
-    return (other.counts and one.number.form in _RANKS) or (one.counts and other.number.form in _RANKS)
 
 
 def _written_place(quantity: Quantity) -> float:

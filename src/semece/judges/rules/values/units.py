@@ -117,12 +117,6 @@ def is_currency(unit: Unit, *, with_pound: bool = False) -> bool:
     return unit.dimension.isupper() or (with_pound and unit == UNITS["pound"])
 
 
-def read_unit(words: Sequence[Word], start: int) -> tuple[Unit, int] | None:
-    """Read the unit that begins at a word and the number of words it takes; the longest spelling wins."""
-    found = read_units(words, start)
-    return (found[0][0], found[1]) if found else None
-
-
 def read_units(words: Sequence[Word], start: int) -> tuple[tuple[Unit, ...], int] | None:
     """Read all that the unit that begins at a word may mean ('pound' is a mass and money), the usual meaning first."""
     found = _raised(words, start)
