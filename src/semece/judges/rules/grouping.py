@@ -32,7 +32,7 @@ from semece.judges.rules.words import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-from semece.judges.rules.prepared import Form
+    from semece.judges.rules.prepared import Form
 
 PERSON = frozenset({"who", "whom", "whose"})
 """Words that ask for a person."""
@@ -220,23 +220,24 @@ def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
         return True
     if one.yes is not None and other.yes is not None:
         return one.yes != other.yes
-    if _other_person(one, other) or _other_aside(one, other) or ("work" in asks and _other_work(one, other)):
-        return True
-    if one.negated != other.negated or opposed(one.core, other.core) or _is_part(one, other):
-        return True
-    if clash(one.regimen, other.regimen) or _other_dose(one, other, asks):
-        return True
-    if not one.values or not other.values:
-        return False
+    return (
+        one.negated != other.negated
+        or _other_person(one, other)
+        or _other_aside(one, other)
+        or ("work" in asks and _other_work(one, other))
+        or opposed(one.core, other.core)
+        or _is_part(one, other)
+        or clash(one.regimen, other.regimen)
+        or _other_dose(one, other, asks)
+        or (bool(one.values and other.values) and _other_values(one, other, asks))
+    )
+
+
+def _other_values(one: Form, other: Form, asks: frozenset[str]) -> bool:
     if one.core[0].value is not None and other.core[0].value is not None:
-        pairs = (
-            zip(one.values, other.values, strict=False)
-            if _same_values(one, other)
-            else [(one.values[0], other.values[0])]
-        )
-        return not all(_same_value(a, b, asks) for a, b in pairs)
-    left, right = (_told(form, asks) for form in (one, other))
-    fewer, more = sorted((left, right), key=len)
+        size = len(one.values) if _same_values(one, other) else 1
+        return not all(_same_value(a, b, asks) for a, b in zip(one.values[:size], other.values[:size], strict=True))
+    fewer, more = sorted((_told(form, asks) for form in (one, other)), key=len)
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
 
 

@@ -38,47 +38,21 @@ class RulesJudge:
     id = "rules-1"
 
     def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
-        """Group strings by meaning.
+        """Group strings by meaning, the same way in whatever order they come.
 
-        Parameters
-        ----------
-        question : Question
-            Its text says what informs and what is asked for.
-        answers : sequence of str
-            Distinct strings, none of them empty.
-
-        Returns
-        -------
-        list of int
-            One label per string, numbered from 0 by first appearance; the same groups in whatever order they come.
-
-        Raises
-        ------
-        ValueError
-            If a string is empty.
+        The question's text says what informs and what is asked for; the strings are distinct and not empty. Labels are
+        numbered from 0 by first appearance.
         """
         check_answers(answers)
         return group(question.text, answers)
 
     def grade(self, question: Question, answer: str, /) -> Verdict:
-        """Grade one answer against the references.
-
-        Parameters
-        ----------
-        question : Question
-            With at least one reference; empty ones meet nothing.
-        answer : str
-            The answer.
-
-        Returns
-        -------
-        str
-            'correct' if it says what a reference says, 'not_attempted' for a non-answer, else 'incorrect'.
+        """Grade one answer: 'correct' if it says what a reference says, 'not_attempted' if it answers nothing.
 
         Raises
         ------
         ValueError
-            If there are no references.
+            If there are no references; empty ones meet nothing.
         """
         check_references(question)
         key = normalise(answer)

@@ -27,6 +27,7 @@ def phrases(name: str) -> tuple[str, ...]:
     return tuple(_vocabulary()[name])
 
 
+@lru_cache(maxsize=64)
 def pairs(name: str) -> dict[str, str]:
     """Look up a table of ``vocabulary.toml``: words, each with what stands for it."""
     return dict(pair.rpartition("=")[::2] for pair in _vocabulary()[name].split())

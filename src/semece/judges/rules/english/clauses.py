@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import ARTICLES
-from semece.judges.rules.words import phrases, verb, vocabulary
+from semece.judges.rules.words import pairs, phrases, verb, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,20 +22,7 @@ CLOSE = 3
 LONGEST = 30
 """How many words on either side a clause is looked through."""
 
-_MARKS = ",;:?(!"
-
-_MANY = frozenset(
-    {"many", "most", "some", "people", "often", "commonly", "widely", "popularly", "usually", "sometimes"}
-)
-
-_OPENING = re.compile(
-    r"(?:(?:well|hmm?|oh|okay|ok|so|um|uh|i (?:think|believe|guess|suppose|assume|would say)|"
-    r"(?:im |i am )?(?:pretty |fairly |quite |very |not )?(?:entirely |completely |really |totally )?(?:sure|certain)|"
-    r"most likely|as far as i know|to my knowledge|certainly|definitely|obviously|clearly|surely|probably|possibly|"
-    r"perhaps|maybe|presumably|apparently|supposedly|reportedly|allegedly|my (?:best )?guess is|i do not know|"
-    r"but|that|it|is|its) )+"
-)
-"""Words with which an answer begins before it says anything."""
+_OPENING = re.compile(*phrases("openings"))
 
 
 def opening(items: Sequence[Item]) -> int:
@@ -67,27 +54,18 @@ def negates(items: Sequence[Item], place: int) -> bool:
 
 def clause(items: Sequence[Item], place: int) -> tuple[int, int]:
     """Find the clause of a word: from the last comma, colon or 'but' before it to the next one, within its sentence."""
-    start, end = place, place + 1
-    while (
-        start
-        and place - start < LONGEST
-        and items[start - 1].sentence == items[place].sentence
-        and not _begins(items, start)
-    ):
-        start -= 1
-    while (
-        end < len(items)
-        and end - place < LONGEST
-        and items[end].sentence == items[place].sentence
-        and not _begins(items, end)
-    ):
-        end += 1
-    return start, end
+
+    def apart(n: int) -> bool:
+        return items[n - 1].sentence != items[n].sentence or _begins(items, n)
+
+    first, last = max(0, place - LONGEST), min(len(items), place + LONGEST)
+    start = next((n for n in range(place, first, -1) if apart(n)), first)
+    return start, next((n for n in range(place + 1, last) if apart(n)), last)
 
 
 def _begins(items: Sequence[Item], place: int) -> bool:
     gap = items[place].gap
-    return any(mark in gap for mark in _MARKS) or gap == " - " or items[place].text in vocabulary("contrasting")
+    return any(mark in gap for mark in ",;:?(!") or gap == " - " or items[place].text in vocabulary("contrasting")
 
 
 def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item]) -> bool:
@@ -112,31 +90,20 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
 
 
 def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[Item]) -> bool:
-    if start and items[start].text == "but" and first == start + 1 and items[start - 1].text in _EVERY:
+    if start and items[start].text == "but" and first == start + 1 and items[start - 1].text in vocabulary("every"):
         return True
     asked = {item.text for item in question}
     for n in range(max(start, first - CLOSE), first):
         word = items[n].text
         if word not in vocabulary("rejecting") or word in asked:
             continue
-        if word in _BEATING and not asked & {"won", "win", "wins", "winner"}:
-            continue
-        completed = _COMPLETED.get(word, [])
-        if completed != [item.text for item in items[n + 1 : n + 1 + len(completed)]]:
-            continue
-        if n and items[n - 1].text in vocabulary("negations") | {"a"}:  # 'no doubt', 'without a doubt'
-            continue
-        return True
+        lost = word in vocabulary("beating") and not asked & {"won", "win", "wins", "winner"}
+        completed = pairs("completed").get(word, "").split("_")
+        following = [item.text for item in items[n + 1 : n + 1 + len(completed)]]
+        affirms = n and items[n - 1].text in vocabulary("negations") | {"a"}  # 'no doubt', 'without a doubt'
+        if not lost and not affirms and completed in ([""], following):
+            return True
     return False
-
-
-_COMPLETED = {"rather": ["than"], "instead": ["of"], "used": ["to", "be"], "followed": ["by"]}
-"""What must follow a word so that it turns down what comes then."""
-
-_BEATING = frozenset({"beat", "beats", "defeated", "defeats"})
-"""Words after which the loser comes; they turn him down where the winner is asked for."""
-
-_EVERY = frozenset({"anything", "everything", "all", "anyone", "everyone", "anywhere", "everywhere"})
 
 
 def _denied_after(items: Sequence[Item], last: int, end: int, question: Sequence[Item]) -> bool:
@@ -147,7 +114,7 @@ def _denied_after(items: Sequence[Item], last: int, end: int, question: Sequence
     if not following or following[0].text not in vocabulary("auxiliaries") | vocabulary("negations"):
         return False
     for n, item in enumerate(following[:CLOSE]):
-        if n and item.text in _DISMISSED:
+        if n and item.text in vocabulary("dismissed"):
             return True
         if negates(following, n):
             rest = [other for other in following[n + 1 :] if other.text not in vocabulary("function")]
@@ -156,12 +123,8 @@ def _denied_after(items: Sequence[Item], last: int, end: int, question: Sequence
     return False
 
 
-_DISMISSED = frozenset({"wrong", "incorrect", "false", "ruled", "excluded"})
-"""What a name can be said to be instead of 'not'."""
-
-
 def _another(items: Sequence[Item], first: int, last: int, question: Sequence[Item]) -> bool:
-    """Whether a name only says whose relative somebody is: 'the wife of Nixon', 'Nixon's wife', 'larger than Nixon'."""
+    """Whether a name says whose relative somebody is: 'the wife of Nixon', 'Nixon's wife', 'larger than Nixon'."""
     asked = {item.key for item in question}
     relatives = vocabulary("relatives") - asked
     before = items[max(0, first - 2) : first]
@@ -177,19 +140,19 @@ def _another(items: Sequence[Item], first: int, last: int, question: Sequence[It
 
 def _reported(items: Sequence[Item], start: int, end: int) -> bool:
     words = {item.text for item in items[start:end]}
-    if not words & _MANY or not {verb(word) for word in words} & _reporting():
+    if not words & vocabulary("many") or not {verb(word) for word in words} & _reporting():
         return False
     sentence, around = items[start].sentence, items[max(0, start - LONGEST) : end + LONGEST]
     return any(item.text in vocabulary("contrasting") for item in around if item.sentence == sentence)
 
 
 def _taken_for(items: Sequence[Item], last: int) -> bool:
-    """Whether a relative clause after a name says that many take it for the answer: 'Sydney, which many think is it'."""
+    """Whether a relative clause says that many take a name for the answer: 'Sydney, which many think is it'."""
     following = items[last + 1 : last + 1 + 2 * NEAR]
     if not following or following[0].text not in RELATIVES or "," not in following[0].gap:
         return False
     words = {item.text for item in following}
-    return bool(words & _MANY) and bool({verb(word) for word in words} & _reporting())
+    return bool(words & vocabulary("many")) and bool({verb(word) for word in words} & _reporting())
 
 
 def main_clause(items: Sequence[Item]) -> Sequence[Item]:

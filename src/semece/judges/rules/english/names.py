@@ -30,8 +30,8 @@ def sound(word: str) -> str:
 def spelled_alike(one: str, other: str) -> bool:
     """Whether two different lower-case words are spellings of one name: same sound, or one slip in a long word.
 
-    A slip is one letter more, less, other or swapped, where one word has at least seven letters (not among the first two,
-    not the last), and not between endings that tell chemicals apart (-ate, -ite, -ide).
+    A slip is one letter more, less, other or swapped, where one word has at least seven letters, not among the first
+    two, not the last, and not between endings that tell chemicals apart (-ate, -ite, -ide).
     """
     if min(len(one), len(other)) < 4 or not (one.isalpha() and other.isalpha()):
         return False

@@ -17,14 +17,9 @@ if TYPE_CHECKING:
 
     from semece.judges.rules.items import Item, Seen
 
-NAMING = frozenset({"named", "called", "titled", "known", "as"})
-"""Words that introduce a name: 'a village called Kitzbuhel'."""
-
+NAMING = vocabulary("naming")
 JOINTS = frozenset({"and", "or"})
 """Words that join the parts of a list."""
-
-WORKS = frozenset({"film", "movie", "song", "album", "book", "novel", "show", "play", "game", "episode"})
-"""Words that ask for the title of a work."""
 
 ECHO = 3
 """A phrase of at most this many words loses only its last words to the question."""
@@ -212,11 +207,11 @@ def asks_work(question: Seen) -> bool:
     """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'."""
     texts = [item.text for item in question.items]
     places = [place for place, text in enumerate(texts[:-1]) if text in {"which", "what"}]
-    return any(question.items[place + 1].key in WORKS for place in places)
+    return any(question.items[place + 1].key in vocabulary("works") for place in places)
 
 
 def goes_on(items: Sequence[Item], last: Item, title: Seen) -> bool:
-    """Whether a title goes on after a word: with another capital or number, nothing between ('The Dark Knight Rises')."""
+    """Whether a title goes on after a word, with another capital or number: 'The Dark Knight Rises'."""
     place = next(number for number, item in enumerate(items) if item is last) + 1
     if place == len(items) or items[place].gap != " " or items[place].text in {item.text for item in title.items}:
         return False
@@ -253,11 +248,9 @@ def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
     valued = bool(kinds) and any(item.value is not None for part in parts for item in part)
     if len(parts) < 2 or len(kinds) > 1 or any(len(part) > (1 if valued else ECHO) for part in parts):
         return []
-    if valued or any(len(part[0].text) < 2 for part in parts):
-        return [tuple(part) for part in parts] if valued else []
-    last = parts[-1][-1]
-    placed = last.key in vocabulary("regions") or last.text in vocabulary("regions") or len(last.text) < 3
-    return [] if placed else [tuple(part) for part in parts]
+    last, letter = parts[-1][-1], any(len(part[0].text) < 2 for part in parts)
+    placed = not vocabulary("regions").isdisjoint({last.key, last.text}) or len(last.text) < 3
+    return [tuple(part) for part in parts] if valued or not (placed or letter) else []
 
 
 def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...]]:

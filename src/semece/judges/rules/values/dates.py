@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.rules.values.numbers import read_number, read_single
-from semece.judges.rules.words import pairs
+from semece.judges.rules.words import pairs, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ _PARTS = {word: tuple(map(float, ends.split("-"))) for word, ends in pairs("span
 _BEFORE_CHRIST = frozenset({"bc", "bce"})
 _AFTER_CHRIST = frozenset({"ad", "ce"})
 _DECADES = {word: int(number) for word, number in pairs("decades").items()}
-_OWNERS = frozenset({"his", "her", "their", "my", "your", "our", "its"})
+_OWNERS = vocabulary("owners")
 _BEFORE = frozenset({"before", "prior", "earlier", "until", "till"})
 _AFTER = frozenset({"after", "later"})
 _NESTED = frozenset({*_PARTS, *_BEFORE, *_AFTER})
@@ -74,13 +74,6 @@ def read_date(words: Sequence[Word], start: int) -> Date | None:
     Understood are '8 September 2010', 'September 8th, 2010', '2010-09-08', '13/09/2010', 'Sept. 2010', 'March 15',
     '1990s', 'the sixties', '19th century', 'late 1968', 'before 1912', '480 BC', 'AD 70', '1939-1945', '03/2020', "'45"
     and a bare year 1000 to 2199. A numeric date that could be read in two orders is read month first.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> first, second = (read_date(words_of(text), 0) for text in ("8 September 2010", "September 8th, 2010"))
-    >>> first[:3] == second[:3]
-    True
     """
     text = words[start].text
     if (read := _BEGINNINGS.get(text)) is not None:
@@ -262,13 +255,11 @@ def _ordered(parts: Sequence[str], *, day_first: bool) -> tuple[int, int, int]:
 
 def _years(words: Sequence[Word], start: int) -> Date | None:
     """Read years, decades and centuries, with an era or without."""
-    if start and words[start].gap == ":":
-        return None
     plural = start + 1 < len(words) and words[start + 1].text == "s"
     if not plural and (short := _short_year(words[start])) is not None:
         return _year(short, short, size=1)
     single = read_single(words, start)
-    if single is None or single.place != 1 or not 0 < single.low < 10000:
+    if single is None or single.place != 1 or not 0 < single.low < 10000 or words[start].gap == ":":
         return None
     if single.form in {"ordinal", "roman"}:
         return _century(words, start + single.size, int(single.low), single.size)

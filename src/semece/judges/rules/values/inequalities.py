@@ -24,27 +24,17 @@ class Bound(NamedTuple):
     size: int
 
 
-@lru_cache(maxsize=1)
-def _before() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    return _by_first("bounds")
-
-
-@lru_cache(maxsize=1)
-def _after() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    return _by_first("bounds_after")
-
-
+@lru_cache(maxsize=2)
 def _by_first(name: str) -> dict[str, list[tuple[tuple[str, ...], str]]]:
     table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for row in phrases(name):
-        sign, *words = row.split()
+    for sign, *words in map(str.split, phrases(name)):
         table.setdefault(words[0], []).append((tuple(words), sign))
     return table
 
 
 def bound_words() -> frozenset[str]:
     """Collect the words with which a bound can begin."""
-    return frozenset(_before())
+    return frozenset(_by_first("bounds"))
 
 
 def read_bound(words: Sequence[Word], start: int) -> Bound | None:
@@ -52,16 +42,16 @@ def read_bound(words: Sequence[Word], start: int) -> Bound | None:
     gap = words[start].gap
     if gap and (sign := _SIGNS.get(gap.strip(" (~"))):
         return Bound(sign, 0)
-    return _match(_before(), words, start)
+    return _match("bounds", words, start)
 
 
 def bound_after(words: Sequence[Word], start: int) -> Bound | None:
     """Read the words of a bound that follow a quantity: 'or more', '+'."""
-    return _match(_after(), words, start) if start < len(words) else None
+    return _match("bounds_after", words, start) if start < len(words) else None
 
 
-def _match(table: dict[str, list[tuple[tuple[str, ...], str]]], words: Sequence[Word], start: int) -> Bound | None:
-    for wanted, sign in table.get(words[start].text, ()):
+def _match(name: str, words: Sequence[Word], start: int) -> Bound | None:
+    for wanted, sign in _by_first(name).get(words[start].text, ()):
         here = words[start : start + len(wanted)]
         if tuple(word.text for word in here) == wanted and all(word.gap in {"", " "} for word in here[1:]):
             return Bound(sign, len(wanted))
@@ -70,6 +60,4 @@ def _match(table: dict[str, list[tuple[tuple[str, ...], str]]], words: Sequence[
 
 def bounded(number: Number, sign: str) -> Number:
     """Return the numbers above or below a bound; its form is the sign."""
-    if sign[0] == ">":
-        return number._replace(high=inf, form=sign)
-    return number._replace(low=-inf, form=sign)
+    return number._replace(high=inf, form=sign) if sign[0] == ">" else number._replace(low=-inf, form=sign)

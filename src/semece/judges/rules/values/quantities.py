@@ -53,27 +53,15 @@ class Quantity(NamedTuple):
         return f"#{sign}{value} {self.unit.dimension}" if self.unit else f"#{sign}{value}"
 
 
-NUMBERING = frozenset({"no", "nr", "number", "num"})
-"""Words that make a number a rank: 'No. 5'."""
-
-_FILLERS = frozenset({"a", "an", "about", "around", "approximately", "the"})
-_LATER = frozenset({"old", "long", "ago", "later", "earlier", "high", "tall", "deep", "wide", "away", "apart"})
+NUMBERING = vocabulary("numbering")
 _HALF_PAST = re.compile(r"^h([0-5]?\d)m?$")
 
 
 def read_quantity(words: Sequence[Word], start: int) -> tuple[Quantity, int] | None:
-    """Read the quantity that begins at a word, and how many words it takes.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> quantity, size = read_quantity(words_of("2 hours 30 minutes"), 0)
-    >>> quantity.ends, quantity.unit.dimension, size
-    ((9000.0, 9000.0), 'time', 4)
-    """
+    """Read the quantity that begins at a word, and how many words it takes."""
     bound = read_bound(words, start)
     place = start + (bound.size if bound else 0)
-    while bound and bound.size and place < len(words) and words[place].text in _FILLERS:
+    while bound and bound.size and place < len(words) and words[place].text in vocabulary("fillers"):
         place += 1
     found = _read(words, place) if place < len(words) else None
     if found is None:
@@ -101,11 +89,9 @@ def _read(words: Sequence[Word], start: int) -> tuple[Quantity, int] | None:
         return Quantity(often[0], OFTEN), often[1]
     if (price := read_price(words, start)) is not None:
         return Quantity(price[0], price[1], hedged=_hedged(words, start)), price[2]
-    if (one := _articled(words, start)) is not None:
+    one, number = _articled(words, start), None if _is_pronoun(words, start) else read_number(words, start)
+    if one is not None or number is None:
         return one
-    number = read_number(words, start)
-    if number is None or _is_pronoun(words, start):
-        return None
     return _measured(words, start, _ratio(words, start, number) or number)
 
 
@@ -146,7 +132,7 @@ def _ends_phrase(words: Sequence[Word], place: int) -> bool:
     if place >= len(words):
         return True
     word = words[place]
-    function = word.text in vocabulary("function") or word.text in _LATER
+    function = word.text in vocabulary("function") or word.text in vocabulary("later")
     return bool(word.gap.strip()) or function or is_number_word(word.text)
 
 
@@ -290,11 +276,10 @@ def _to(words: Sequence[Word], start: int, quantity: Quantity, size: int) -> tup
 
 def _is_pronoun(words: Sequence[Word], start: int) -> bool:
     """Whether 'one' counts nothing: 'one of them', 'no one', 'one another'."""
-    if words[start].text != "one":
-        return False
     before = words[start - 1].text if start else ""
     after = words[start + 1].text if start + 1 < len(words) else ""
-    return after in {"of", "another", "who", "that"} or before in {"no", "any", "every", "some", "the", "this"}
+    other = after in {"of", "another", "who", "that"} or before in {"no", "any", "every", "some", "the", "this"}
+    return words[start].text == "one" and other
 
 
 def _hedged(words: Sequence[Word], start: int) -> bool:

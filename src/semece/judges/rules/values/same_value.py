@@ -42,17 +42,8 @@ def same_quantity(one: Quantity, other: Quantity) -> bool:
     A missing unit is supplied by the other, unless things are counted; a fraction can be a percentage. In the same
     unit, one number must be a rounding of the other as far as its decimals, its scale word or its hedge go (2.4 and
     2.45 billion; 25 and 26 differ); a measured whole number may be the rounding of one with decimals (78 and 78.08 per
-    cent). Between units the coarser of the two precisions counts, at most five per cent. A rank ('the third') is no count ('three seasons'), a bound ('more
-    than 8') no number. Of several meanings ('pounds') one must fit.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.values.quantities import read_quantity
-    >>> from semece.judges.rules.words import words_of
-    >>> texts = ("5 km", "5 kilometres", "3.1 miles", "5", "5 kg", "more than 5 km")
-    >>> first, *others = (read_quantity(words_of(text), 0)[0] for text in texts)
-    >>> [same_quantity(first, another) for another in others]
-    [True, True, True, False, False]
+    cent). Between units the coarser of the two precisions counts, at most five per cent. A rank ('the third') is no
+    count ('three seasons'), a bound ('more than 8') no number. Of several meanings ('pounds') one must fit.
     """
     return any(_agree(fine, coarse, either=True) for fine, coarse in _readings(one, other))
 
