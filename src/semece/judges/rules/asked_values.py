@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     a count, and the key of what is counted, ``''`` if that is a unit; whether it wants a number, so that '1000' is no
     year and 'none' is 0; the most or the least (`limit`), so that 'at least 5' is 5; by how much a bare number is
     multiplied, asked how many million; letters or a code (`spelled`), so that words have no plural; whether it is about
-    medicines, so that 'IV' is a route; ``century``, ``month`` or ``year`` if it wants one: 'the sixteenth' is the first.
+    medicines, so that 'IV' is a route; ``century``, ``month`` or ``year`` if it wants one: 'the 16th' is the first.
     """
 
     units: tuple[Unit, ...]

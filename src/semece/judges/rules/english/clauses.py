@@ -22,7 +22,7 @@ CLOSE = 3
 LONGEST = 30
 """How many words on either side a clause is looked through."""
 
-_OPENING = re.compile(*phrases("openings"))
+_OPENING = re.compile(phrases("openings")[0])
 
 
 def opening(items: Sequence[Item]) -> int:

@@ -20,7 +20,7 @@ _KINDS = ("routes", "dose_forms", "releases", "dayparts")
 
 def regimen(items: Iterable[Item]) -> Regimen:
     """Collect what words say of how a dose is given, by kind."""
-    keys = {item.key for item in items if item.value is None}
+    keys = frozenset(item.key for item in items if item.value is None)
     return {kind: found for kind in _KINDS if (found := keys & vocabulary(kind))}
 
 

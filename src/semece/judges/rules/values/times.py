@@ -135,8 +135,8 @@ def _times(words: Sequence[Word], start: int) -> tuple[Number, int] | None:
     if not named and not (place < len(words) and words[place].text in {"times", "time", "x"}):
         return None
     place += not named
-    if (period := _adverb(words, place)) is not None:
-        return _every(period / number.low, place + 1 - start)
+    if (often := _adverb(words, place)) is not None:
+        return _every(often / number.low, place + 1 - start)
     if place < len(words) and words[place].text in _EACH and (found := _period(words, place + 1)):
         return _every(found[0] / number.low, place + 1 + found[1] - start)
     return None
