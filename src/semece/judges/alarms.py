@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from semece.judges.rules.values.units import Unit
     from semece.records import Grade, Partition, Question, Verdict
 
-ALARMS = "alarms-1"
+ALARMS = "alarms-2"
 """The id of what makes alarms: changes whenever an alarm may change."""
 
 _SHOWN = 60

@@ -132,8 +132,9 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
         return EQUAL if max(len(one.reading.items), len(other.reading.items)) <= BRIEF else DETAILED
     if same_words(one.core, other.core) or same_words(one.whole, other.whole) or _same_values(one, other):
         return EQUAL
-    asides = [(left, right) for left, right in ((one, other), (other, one)) if asks & PERSON and len(left.aside) > 1]
-    if related(one.core, other.core) or any(related(left.aside, right.core) for left, right in asides):
+    pairs = ((one, other), (other, one)) if asks & PERSON and (one.aside or other.aside) else ()
+    asides = any(len(left.aside) > 1 and related(left.aside, right.core) for left, right in pairs)
+    if asides or related(one.core, other.core):
         return NAMED
     told = bool(asks & PERSON) and min(len(one.name), len(other.name)) > 1 and related(one.name, other.name)
     if told or _same_lead(one, other) or _told_value(one, other, asks):
@@ -142,7 +143,7 @@ def link(one: Form, other: Form, asks: frozenset[str]) -> int:
 
 
 def _mentions(one: Form, other: Form, asks: frozenset[str]) -> int:
-    if _turned_down(one, other) or _turned_down(other, one):
+    if one.traces & other.traces <= {"#"} or _turned_down(one, other) or _turned_down(other, one):
         return 0
     if _details(one, other) or _details(other, one):
         return DETAILED

@@ -35,7 +35,7 @@ class RulesJudge:
     """
 
     name = "rules"
-    id = "rules-1"
+    id = "rules-2"
 
     def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
         """Group strings by meaning, the same way in whatever order they come.

@@ -22,6 +22,7 @@ def vocabulary(name: str) -> frozenset[str]:
     return frozenset(_vocabulary()[name].split())
 
 
+@lru_cache(maxsize=64)
 def phrases(name: str) -> tuple[str, ...]:
     """Look up a list of phrases or patterns of ``vocabulary.toml``."""
     return tuple(_vocabulary()[name])

@@ -50,7 +50,8 @@ def committed(text: str, question: str) -> str:
     if len(text) > LONGEST:
         return text
     text = _LABEL.split(text, maxsplit=1)[0].strip() or text
-    for pattern in (_CORRECTION, _CONCLUSION):
+    cued = any(cue in text for cue in phrases("cues"))
+    for pattern in (_CORRECTION, _CONCLUSION) if cued else ():
         last = pattern.split(text)[-1].strip()
         text = last if re.search(r"\w", last) else text
     if vocabulary("explaining").isdisjoint(question.lower().replace("?", " ").split()):

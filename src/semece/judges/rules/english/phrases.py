@@ -32,7 +32,7 @@ def whole(reading: Seen) -> tuple[Item, ...]:
 
 def is_sentence(reading: Seen) -> bool:
     """Whether a string has an auxiliary verb."""
-    return any(item.text in vocabulary("auxiliaries") for item in reading.items)
+    return not vocabulary("auxiliaries").isdisjoint([item.text for item in reading.items])
 
 
 def core(reading: Seen, question: Seen) -> tuple[Item, ...]:
@@ -87,7 +87,7 @@ def same_words(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Whether two phrases hold the same words in any order, or the same letters without their spaces."""
     if len(one) == len(other) and _covered(one, other) and _covered(other, one):
         return True
-    return "".join(item.text for item in one) == "".join(item.text for item in other)
+    return "".join([item.text for item in one]) == "".join([item.text for item in other])
 
 
 def _covered(ones: Sequence[Item], others: Sequence[Item]) -> bool:
@@ -107,18 +107,18 @@ def acronym_of(one: Sequence[Item], other: Sequence[Item]) -> bool:
 
 def opposed(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Whether a word of one phrase excludes a word of the other ('left' and 'right')."""
-    ones, others = {item.key for item in one}, {item.key for item in other}
-    table = opposites()
-    return any(table[key] in others and key not in others for key in ones & table.keys())
+    table, others = opposites(), [item.key for item in other]
+    return any(item.key in table and table[item.key] in others and item.key not in others for item in one)
 
 
 def find(short: Sequence[Item], long: Sequence[Item]) -> tuple[int, int] | None:
     """Find where a phrase stands in another as a run of words or of the same letters."""
     for place in range(len(long) - len(short) + 1):
-        if all(alike(one, other) for one, other in zip(short, long[place:], strict=False)):
+        if all(map(alike, short, long[place : place + len(short)])):
             return place, place + len(short)
     letters = "".join(item.text for item in short)
-    if len(letters) < 6 or any(item.value is not None for item in short):
+    spelled = len(letters) > 5 and letters in "".join([item.text for item in long])
+    if not spelled or any(item.value is not None for item in short):
         return None
     for place in range(len(long)):
         joined, end = "", place
@@ -234,6 +234,8 @@ def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
 
     None if the last one is a state or a country: 'Austin, Texas' is one place.
     """
+    if not any(mark in item.gap for item in reading.items[1:] for mark in ",;/"):
+        return []
     other = vocabulary("function") | vocabulary("auxiliaries") | vocabulary("negations") | vocabulary("denials")
     other = other.difference(ARTICLES) | vocabulary("affirmations")
     parts: list[list[Item]] = [[]]

@@ -60,14 +60,7 @@ def is_number_word(text: str) -> bool:
 
 
 def read_number(words: Sequence[Word], start: int) -> Number | None:
-    """Read the number or the range of numbers that begins at a word.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_number(words_of(text), 0)[:2] for text in ("twenty-five", "2.4 billion", "10-12", "third", "IV")]
-    [(25.0, 25.0), (2400000000.0, 2400000000.0), (10.0, 12.0), (3.0, 3.0), (4.0, 4.0)]
-    """
+    """Read the number or the range of numbers that begins at a word."""
     first = read_single(words, start)
     joint = start + first.size if first else 0
     if first is None or joint >= len(words):

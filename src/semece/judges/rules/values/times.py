@@ -92,8 +92,8 @@ def read_frequency(words: Sequence[Word], start: int) -> tuple[Number, int] | No
     if word.text in {"every", "each"}:
         return _after_every(words, start)
     if start and (word.text == "per" or word.gap == "/"):
-        period = _period(words, start + (word.text == "per"))
-        return _every(period[0], (word.text == "per") + period[1]) if period else None
+        unit = _period(words, start + (word.text == "per"))
+        return _every(unit[0], (word.text == "per") + unit[1]) if unit else None
     return _times(words, start)
 
 
