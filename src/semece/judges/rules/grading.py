@@ -172,7 +172,8 @@ def _same_regimen(answer: Seen, reference: Seen, question: Seen) -> bool:
     given, wanted = regimen(answer.content), regimen(reference.content)
     if clash(given, wanted):
         return False
-    if not is_dose(reference.content):
+    medical = any(item.text in vocabulary("medication") for item in question.items)
+    if not (is_dose(reference.content) or (medical and reference.quantities)):
         return True
     if not wanted.keys() <= given.keys():
         return False
@@ -180,7 +181,7 @@ def _same_regimen(answer: Seen, reference: Seen, question: Seen) -> bool:
         return False
     known = question.keys.union(*wanted.values(), *given.values())
     words = [{item.key for item in seen.content if item.value is None} - known for seen in (answer, reference)]
-    return is_sentence(answer) or not all(words) or not words[0].isdisjoint(words[1])
+    return is_sentence(answer) or words[0] <= words[1] or words[1] <= words[0]
 
 
 def _is_around(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:
