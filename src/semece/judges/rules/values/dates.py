@@ -54,6 +54,7 @@ def contains(outer: Date, inner: Date) -> bool:
 
 _MONTHS = {word: int(number) for word, number in pairs("months").items()}
 _SEASONS = {word: tuple(int(month) - 1 for month in ends.split("-")) for word, ends in pairs("seasons").items()}
+_WEEKDAYS = vocabulary("weekdays")
 _PARTS = {word: tuple(map(float, ends.split("-"))) for word, ends in pairs("spans").items()}
 _BEFORE_CHRIST = frozenset({"bc", "bce"})
 _AFTER_CHRIST = frozenset({"ad", "ce"})
@@ -61,10 +62,10 @@ _DECADES = {word: int(number) for word, number in pairs("decades").items()}
 _OWNERS = vocabulary("owners")
 _BEFORE = frozenset({"before", "prior", "earlier", "until", "till"})
 _AFTER = frozenset({"after", "later"})
-_NESTED = frozenset({*_PARTS, *_BEFORE, *_AFTER})
+_NESTED = frozenset({*_PARTS, *_WEEKDAYS, *_BEFORE, *_AFTER})
 """Words that begin a date with another date in it."""
 
-DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
+DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
 """Words other than numbers with which a date can begin."""
 
 
@@ -158,6 +159,12 @@ def _footnoted_year(words: Sequence[Word], start: int) -> tuple[int, int] | None
         return None
     year = int(words[start].text[:4])
     return (year, 1) if year < 2200 else None
+
+
+def _after_weekday(words: Sequence[Word], start: int) -> Date | None:
+    following = words[start + 1].text if start + 1 < len(words) else ""
+    date = read_date(words, start + 1) if following and following not in _NESTED else None
+    return date._replace(size=date.size + 1) if date and date.precision == "day" else None
 
 
 def _part(words: Sequence[Word], start: int) -> Date | None:
@@ -323,6 +330,7 @@ _BEGINNINGS: dict[str, Callable[[Sequence[Word], int], Date | None]] = {
     word: read
     for beginnings, read in (
         (_MONTHS, _month_first),
+        (_WEEKDAYS, _after_weekday),
         (_PARTS, _part),
         (_BEFORE | _AFTER, _open),
         (_DECADES, _decade_in_words),
