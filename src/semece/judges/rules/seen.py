@@ -16,7 +16,6 @@ from semece.judges.rules.words import Word, stem, vocabulary, words_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 LONGEST = 10_000
 """Characters of a string that are read: some 1,500 words, more than any answer has before it has answered."""
 

@@ -31,7 +31,6 @@ HEDGED = 0.02
 ROUNDED = 0.05
 """How much of a measured value a whole number may round away: 78.08 per cent are 78 per cent, 1.4 are not 1."""
 
-
 FAR = 1.2
 """How many times a lower bound an answer may be: 'more than 80' are 80 to 96."""
 
