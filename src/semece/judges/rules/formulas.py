@@ -23,6 +23,7 @@ _DELIMITERS = re.compile(
 )
 _TOKEN = re.compile(r"\\[a-zA-Z]+|\d+(?:\.\d+)?|[^\W\d_]+|\S")
 _SIGN = re.compile("|".join(phrases("signs")))
+minuses = re.compile(r"(?<!\w)[-−](?=[$€£.\d])").findall
 _SPELLED = str.maketrans("−–×·⋅÷∗", "--***/*")
 
 

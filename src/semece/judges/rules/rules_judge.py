@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
 from semece.judges.rules.asked_values import read_answer
 from semece.judges.rules.english.commitment import committed
-from semece.judges.rules.formulas import told_apart
+from semece.judges.rules.formulas import minuses, told_apart
 from semece.judges.rules.grading import answers as meets
 from semece.judges.rules.grouping import group
 from semece.judges.rules.seen import affirming, read
@@ -57,7 +57,8 @@ class RulesJudge:
         check_references(question)
         key = normalise(answer)
         compared = [reference for reference in question.references if not told_apart(answer, reference)]
-        if key and any(normalise(reference) == key for reference in compared):
+        led = len(minuses(answer))
+        if key and any(normalise(text) == key and len(minuses(text)) == led for text in compared):
             return "correct"
         if is_non_answer(answer):
             return "not_attempted"
@@ -65,5 +66,4 @@ class RulesJudge:
         references = [reading for reading in readings if reading.items]
         asked = read(question.text)
         given = affirming(read_answer(committed(answer, question.text), question.text), asked)
-        met = meets(given, references, asked)
-        return "correct" if met else "incorrect"
+        return "correct" if meets(given, references, asked) else "incorrect"
