@@ -8,7 +8,7 @@ from benchmarks._tables import median_seconds, table
 from semece.judges.answer_keys import normalise
 from semece.judges.forms import distinct
 from semece.judges.rules import asked_values as asked
-from semece.judges.rules import readings as reading
+from semece.judges.rules import seen as reading
 from semece.judges.rules import words
 from semece.judges.rules.english import names
 from semece.judges.rules.rules_judge import RulesJudge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from semece.judges.rules.english.hedges import is_hedged
+from semece.judges.hedges import is_hedged
 from semece.records import Question
 
 QUESTION = Question("1", "When did the Little House or Nothing tour begin?", ("1990", "Truth or Dare"))

@@ -178,7 +178,7 @@ DIFFERENT = [
     ("Elizabeth I", "Elizabeth II"),
     ("Henry VIII", "Henry VII"),
     ("5 km", "5 miles"),
-    ("5 km", "3 miles"),
+    ("5 km", "4 miles"),
     ("5 km", "5 kg"),
     ("20%", "30%"),
     ("$5", "€5"),

@@ -10,8 +10,8 @@ from semece.judges.alarms import alarms
 from semece.judges.answer_keys import normalise
 from semece.judges.rules.asked_values import asked_by
 from semece.judges.rules.grouping import group
-from semece.judges.rules.readings import read
 from semece.judges.rules.rules_judge import RulesJudge
+from semece.judges.rules.seen import read
 from semece.judges.rules.values.quantities import read_quantity
 from semece.judges.rules.values.same_value import same_date, same_quantity
 from semece.judges.rules.values.units import UNITS, read_units
@@ -346,6 +346,7 @@ PINT = {"[substance]": "amount"}
 """Base quantities that are called otherwise in pint."""
 
 OTHERWISE = {"kilos", "barrel", "barrels", "bbls", "kmph", "amps", "gauss", "kilogauss", "kbps", "Mbps", "Gbps", "mbps"}
+OTHERWISE |= {"unit", "units", "drop", "drops", "equivalent", "equivalents"}
 """What pint takes for another unit: kiloseconds, barrels of wine, kilomiles, ..., or for another system of units."""
 
 

@@ -6,6 +6,7 @@ from .forms import distinct as distinct
 from .given import GivenJudge as GivenJudge
 from .given import given_key as given_key
 from .given import read_given as read_given
+from .hedges import is_hedged as is_hedged
 from .judge_protocol import STAGES as STAGES
 from .judge_protocol import Judge as Judge
 from .judge_protocol import Missing as Missing
@@ -28,4 +29,3 @@ from .known import spelling_of as spelling_of
 from .known import with_room as with_room
 from .llm import JUDGE_TOKENS as JUDGE_TOKENS
 from .llm import PROMPTS as PROMPTS
-from .rules.english.hedges import is_hedged as is_hedged

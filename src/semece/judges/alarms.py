@@ -8,12 +8,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from semece.errors import shortened
+from semece.judges.folding import fold
 from semece.judges.rules.asked_values import asked_by, read_answer
 from semece.judges.rules.grading import meets
 from semece.judges.rules.grouping import group
-from semece.judges.rules.readings import read
+from semece.judges.rules.seen import read
 from semece.judges.rules.values.same_value import same_quantity
-from semece.judges.rules.words import fold, phrases
+from semece.judges.rules.words import phrases
 from semece.records import Alarm
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from semece.judges.rules.values.units import Unit
     from semece.records import Grade, Partition, Question, Verdict
 
-ALARMS = "alarms-1"
+ALARMS = "alarms-2"
 """The id of what makes alarms: changes whenever an alarm may change."""
 
 _SHOWN = 60

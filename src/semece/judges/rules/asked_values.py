@@ -6,36 +6,30 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.judges.rules.readings import Item, Reading, read, reading_of
-from semece.judges.rules.values.dates import YEAR, Date, century_of, month_of
+from semece.judges.rules.english.regimens import is_dose
+from semece.judges.rules.formulas import solved
+from semece.judges.rules.seen import read, seen_of
+from semece.judges.rules.values.dates import LAST_YEAR, YEAR, Date, century_of, month_of
 from semece.judges.rules.values.numbers import Number
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.units import UNITS, Unit, read_units
-from semece.judges.rules.words import vocabulary, words_of
+from semece.judges.rules.words import numbers, pairs, vocabulary, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from semece.judges.rules.items import Item, Seen
     from semece.judges.rules.words import Word
 
 
 class Asked(NamedTuple):
     """What a question asks for.
 
-    Parameters
-    ----------
-    units : tuple of Unit
-        The unit in which it wants a number, all that it may mean: 'how many miles', 'how old', 'in feet'.
-    counts : bool
-        Whether it wants a count: 'how many'.
-    thing : str
-        The key of what is counted; ``''`` if that is a unit or not said.
-    number : bool
-        Whether it wants a number: 'how much', 'how long', 'what percentage'; then '1000' is no year and 'none' is 0.
-    limit : bool
-        Whether it wants the most or the least: then 'at least 5' is 5.
-    part : str
-        ``century`` or ``month`` if it wants one: then 'the sixteenth' is the century, 'the 12th month' December.
+    The unit in which it wants a number, all that it may mean ('how many miles', 'how old', 'in feet'); whether it wants
+    a count, and the key of what is counted, ``''`` if that is a unit; whether it wants a number, so that '1000' is no
+    year and 'none' is 0; the most or the least (`limit`), so that 'at least 5' is 5; by how much a bare number is
+    multiplied, asked how many million; letters or a code (`spelled`), so that words have no plural; whether it is about
+    medicines, so that 'IV' is a route; ``century``, ``month`` or ``year`` if it wants one: 'the 16th' is the first.
     """
 
     units: tuple[Unit, ...]
@@ -43,25 +37,24 @@ class Asked(NamedTuple):
     thing: str
     number: bool
     limit: bool
+    scale: float
+    spelled: bool
+    medicine: bool
     part: str
 
 
-_NOTHING = Asked((), counts=False, thing="", number=False, limit=False, part="")
+_NOTHING = Asked(
+    (), counts=False, thing="", number=False, limit=False, scale=1.0, spelled=False, medicine=False, part=""
+)
 _WHICH = frozenset({"what", "which"})
-_TIMES = frozenset({"century", "month"})
+_TIMES = frozenset({"century", "month", "year"})
 _REACH = 4
 """How many words after a negation what is counted is looked for."""
 
 
 @lru_cache(maxsize=4096)
 def asked_by(question: str) -> Asked:
-    """Tell what a question asks for.
-
-    Examples
-    --------
-    >>> asked_by("How many planets are there?").thing, asked_by("How old is he?").units[0].dimension
-    ('planet', 'time')
-    """
+    """Tell what a question asks for."""
     words = words_of(question)
     texts = [word.text for word in words]
     many = texts.index("many") + 1 if "many" in texts else 0
@@ -76,6 +69,9 @@ def asked_by(question: str) -> Asked:
         thing=_noun(question) if many and not units else "",
         number=_wants_number(how, set(texts)),
         limit=not vocabulary("limits").isdisjoint(texts),
+        scale=numbers("scales").get(texts[many].removesuffix("s"), 1.0) if 0 < many < len(texts) else 1.0,
+        spelled=not vocabulary("spelling").isdisjoint(texts),
+        medicine=not vocabulary("medication").isdisjoint(texts),
         part=next((after for before, after in pairwise(texts) if before in _WHICH and after in _TIMES), ""),
     )
 
@@ -122,26 +118,19 @@ def _noun(question: str) -> str:
 
 
 @lru_cache(maxsize=65536)
-def read_answer(text: str, question: str) -> Reading:
+def read_answer(text: str, question: str) -> Seen:
     """Read an answer or a reference as what answers a question.
-
-    Parameters
-    ----------
-    text, question : str
-        The answer, and the question.
-
-    Returns
-    -------
-    Reading
-        Numbers have the unit that is asked for, counts are counts, years are numbers where no time is asked for,
-        'none' and 'no children' are 0.
 
     Examples
     --------
     >>> [read_answer(text, "How many metres is it?").quantities[0].key for text in ("1000", "one thousand", "none")]
     ['#1000 length', '#1000 length', '#0 length']
     """
-    reading, asked = read(text), asked_by(question)
+    reading, asked = read(solved(text)), asked_by(question)
+    if asked.spelled:
+        return seen_of([item._replace(key=item.text, form=item.text.lower()) for item in reading.items])
+    if asked.medicine or is_dose(reading.items):
+        reading = _unabbreviated(reading)
     if asked == _NOTHING or not any(item.value is not None or item.text in _denying() for item in reading.items):
         return reading
     items = _zero(reading, asked) if asked.number else reading.items
@@ -154,7 +143,17 @@ def read_answer(text: str, question: str) -> Reading:
         adapted[place] = _in_light(items, place, asked, only=len(values) == 1, first=item.sentence not in told)
         if isinstance(item.value, Quantity):
             told.add(item.sentence)
-    return reading_of(adapted)
+    return seen_of(adapted)
+
+
+def _unabbreviated(reading: Seen) -> Seen:
+    """Read the abbreviations of prescriptions: 'IV', 'PO', 'XR'."""
+    table = pairs("dose_abbreviations")
+    if table.keys().isdisjoint(item.form for item in reading.items):
+        return reading
+    return seen_of(
+        [item._replace(key=table[item.form], value=None) if item.form in table else item for item in reading.items]
+    )
 
 
 @lru_cache(maxsize=1)
@@ -179,12 +178,24 @@ def _in_light(items: Sequence[Item], place: int, asked: Asked, *, only: bool, fi
 
 def _dated(items: Sequence[Item], place: int, value: Quantity, asked: Asked) -> Date | None:
     """Read the ordinal of a century or a month that is asked for."""
+    if asked.part == "year":
+        return _year_of(value)
     if value.number.form not in {"ordinal", "roman"} or not asked.part:
         return None
     if asked.part == "century":
         return century_of(int(value.number.low), value.number.size)
     named = place + 1 < len(items) and items[place + 1].key == "month"
     return month_of(int(value.number.low), value.number.size) if named else None
+
+
+def _year_of(value: Quantity) -> Date | None:
+    """Take a bare whole number up to 2199 as a year: asked for the year, '336' is 336 after Christ."""
+    number = value.number
+    bare = value.unit is None and number.form in {"digits", "year"} and number.place == 1 and not value.counts
+    if not bare or not 0 < number.low == number.high < LAST_YEAR:
+        return None
+    year = int(number.low) * YEAR
+    return Date(year, year + YEAR - 1, "year", number.size, bare=True)
 
 
 def _counted(value: Quantity, asked: Asked, *, first: bool) -> Quantity:
@@ -197,8 +208,13 @@ def _counted(value: Quantity, asked: Asked, *, first: bool) -> Quantity:
         value = next((one for one in value.meanings if one.unit is None), value)
     if value.unit is not None or number.form == "ordinal" or not first:
         return value
+    if asked.scale > 1 and number.scale == 1 and 0 < number.low < asked.scale:
+        low, high, place = (part * asked.scale for part in number[:3])
+        value = value._replace(
+            number=number._replace(low=low, high=high, place=place, scale=asked.scale, form="digits")
+        )
     if asked.units and not value.counts:
-        one, *others = (value._replace(unit=unit, others=()) for unit in asked.units)
+        one, *others = (value._replace(unit=unit, implied=True, others=()) for unit in asked.units)
         return one._replace(others=tuple(others))
     if asked.counts and number.place >= 1:
         form = "digits" if number.form == "roman" else value.number.form
@@ -209,7 +225,7 @@ def _counted(value: Quantity, asked: Asked, *, first: bool) -> Quantity:
 _ZERO = Quantity(Number(0.0, 0.0, 1.0, "word", 1), None)
 
 
-def _zero(reading: Reading, asked: Asked) -> Sequence[Item]:
+def _zero(reading: Seen, asked: Asked) -> Sequence[Item]:
     """Read 'none', 'no children' and 'not any children' as 0 where no number comes before them."""
     for place, item in enumerate(reading.items):
         if item.value is not None or item.sentence:

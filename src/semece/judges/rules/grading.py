@@ -12,6 +12,7 @@ from semece.judges.rules.english.phrases import (
     NAMING,
     asks_work,
     core,
+    enumerated,
     find,
     goes_on,
     is_list,
@@ -23,7 +24,8 @@ from semece.judges.rules.english.phrases import (
     specifies,
     whole,
 )
-from semece.judges.rules.readings import Reading, reading_of
+from semece.judges.rules.english.regimens import clash, is_dose, regimen
+from semece.judges.rules.seen import seen_of
 from semece.judges.rules.values.dates import Date, contains
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.same_value import answers_quantity, fits, is_year, measures
@@ -32,7 +34,7 @@ from semece.judges.rules.words import verb, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from semece.judges.rules.readings import Item
+    from semece.judges.rules.items import Item, Seen
     from semece.judges.rules.values.units import Unit
 
 Value = TypeVar("Value", Date, Quantity)
@@ -43,44 +45,34 @@ SHORT = 10
 LISTED = 6
 """A list of names has at most this many informing words."""
 
+MOST_LINES = 40
+"""More lines are no list of names."""
+
 _YES_OR_NO = {"yes": True, "no": False}
 
 
-def answers(answer: Reading, references: Sequence[Reading], question: Reading) -> bool:
+def answers(answer: Seen, references: Sequence[Seen], question: Seen) -> bool:
     """Whether an answer meets one of the references, with every part if it is a list, and misdates none.
-
-    Parameters
-    ----------
-    answer : Reading
-        The answer, read.
-    references : sequence of Reading
-        What would be right, read; none of them empty.
-    question : Reading
-        The question, read.
 
     Examples
     --------
-    >>> from semece.judges.rules.readings import read
+    >>> from semece.judges.rules.seen import read
     >>> question = read("What does a barista make?")
     >>> [answers(read(text), [read("coffee")], question) for text in ("Coffee", "Coffee or tea", "a cup of coffee")]
     [True, False, True]
     """
-    whole = _one_line(answer) if _lines(answer) else answer
-    if not any(meets(whole, reference, question) for reference in references) or misdates(answer, references):
+    line = seen_of([item._replace(sentence=0) for item in answer.items]) if _lines(answer) else answer
+    if not any(meets(line, reference, question) for reference in references) or misdates(answer, references):
         return False
     parts = parts_of(answer, question) or choices_of(answer, question)
-    lists = [reference for reference in references if is_list(reference)]
-    if not parts or any(_holds(answer, reference) and len(parts) <= _count(reference) for reference in lists):
-        return True
+    for reference in references if parts else ():
+        most = len(list_parts(reference, reference.content)) or len(reference.items)
+        if is_list(reference) and {item.key for item in whole(reference)} <= answer.keys and len(parts) <= most:
+            return True
     return all(any(meets(part, reference, question) for reference in references) for part in parts)
 
 
-def _count(reference: Reading) -> int:
-    """Count the parts of a list; any number if it is none that can be split."""
-    return len(list_parts(reference, reference.content)) or len(reference.items)
-
-
-def choices_of(answer: Reading, question: Reading) -> list[Reading]:
+def choices_of(answer: Seen, question: Seen) -> list[Seen]:
     """List what a sentence offers to choose from: 'It is either Sydney or Canberra'; nothing if it commits itself.
 
     What the question offers is a choice, too: 'Italy or France' does not say who won, Italy or France.
@@ -91,10 +83,10 @@ def choices_of(answer: Reading, question: Reading) -> list[Reading]:
     offered = any(item.text == "or" for item in question.items)
     if offered and is_sentence(answer):
         return []
-    return [reading_of(part) for part in list_parts(answer, answer.content if offered else informing)]
+    return [seen_of(part) for part in list_parts(answer, answer.content if offered else informing)]
 
 
-def parts_of(answer: Reading, question: Reading) -> list[Reading]:
+def parts_of(answer: Seen, question: Seen) -> list[Seen]:
     """Split a list of names at 'and', 'or', commas and lines; a name shared by all is given to each.
 
     'Ann and Tom Lee' are Ann Lee and Tom Lee.
@@ -104,9 +96,13 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
     lines = _lines(answer)
     if lines and not {item.text for item in question.items} & {"are", "were", "some", "list", "name"}:
         return lines
+    asked = {item.text for item in question.items}
+    rivals = enumerated(answer)
+    single = all(len(part) == 1 and (part[0].named or part[0].value is not None) for part in rivals)
+    inverted = bool(rivals) and rivals[1][0].gap.strip() == "," and not asked.isdisjoint({"who", "whom", "whose"})
+    if len(rivals) > 2 or (rivals and single and "where" not in asked and not inverted):
+        return [seen_of(part) for part in rivals]
     if len(answer.content) > LISTED or answer.keys & question.keys or is_sentence(answer) or not is_list(answer):
-        return []
-    if _has_subject(answer.items):
         return []
     parts: list[list[Item]] = [[]]
     for item in answer.items:
@@ -116,39 +112,21 @@ def parts_of(answer: Reading, question: Reading) -> list[Reading]:
             parts[-1].append(item)
     parts = [part for part in parts if part]
     shared = parts[-1][-1:] if len(parts[-1]) == 2 else []
-    found = [reading_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
+    found = [seen_of([*part, *shared] if len(part) == 1 and part[0].named else part) for part in parts]
     return found if len(found) > 1 else []
 
 
-def _has_subject(items: Sequence[Item]) -> bool:
-    """Whether a string begins with a pronoun and its verb: 'It began in 1939 and ended in 1945'."""
-    return len(items) > 1 and items[0].text in _SUBJECTS and items[1].gap == " " and items[1].form.islower()
-
-
-_SUBJECTS = frozenset({"it", "he", "she", "they", "we"})
-
-
-def _one_line(answer: Reading) -> Reading:
-    """Read names on lines of their own as one list."""
-    return reading_of([item._replace(sentence=0) for item in answer.items])
-
-
-def _lines(answer: Reading) -> list[Reading]:
+def _lines(answer: Seen) -> list[Seen]:
     """Split names on lines of their own."""
+    if answer.sentences > MOST_LINES:
+        return []
     lines = [[item for item in answer.items if item.sentence == number] for number in range(answer.sentences)]
     short = all(len(line) <= ECHO and line[0].named for line in lines)
     broken = sum("\n" in line[0].gap for line in lines[1:]) == len(lines) - 1
-    return (
-        [reading_of(line) for line in lines] if len(lines) > 1 and short and broken and not is_sentence(answer) else []
-    )
+    return [seen_of(line) for line in lines] if len(lines) > 1 and short and broken and not is_sentence(answer) else []
 
 
-def _holds(answer: Reading, reference: Reading) -> bool:
-    """Whether all words of a reference outside parentheses are in the answer, in any order."""
-    return {item.key for item in whole(reference)} <= answer.keys
-
-
-def misdates(answer: Reading, references: Sequence[Reading]) -> bool:
+def misdates(answer: Seen, references: Sequence[Seen]) -> bool:
     """Whether the answer gives a day or a month, references do too, and none agrees.
 
     'January 26, 1788' does not answer where the references are '18 January 1788' and '1788'.
@@ -161,24 +139,13 @@ def misdates(answer: Reading, references: Sequence[Reading]) -> bool:
     return False
 
 
-def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
-    """Whether an answer says what one reference says.
-
-    Parameters
-    ----------
-    answer, reference, question : Reading
-        The three strings, read.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> question = read("When was it released?")
-    >>> [meets(read(text), read("March 5, 2015"), question) for text in ("5 March 2015", "in 2015", "March 6, 2015")]
-    [True, True, False]
-    """
+def meets(answer: Seen, reference: Seen, question: Seen) -> bool:
+    """Whether an answer says what one reference says."""
     wanted = core(reference, question)
     if (yes := _YES_OR_NO.get(wanted[0].text)) is not None and len(wanted) == 1:
         return says_yes(answer, question) is yes
+    if not _same_regimen(answer, reference, question):
+        return False
     dates = [item.value for item in wanted if isinstance(item.value, Date)]
     if len(dates) == len(wanted):
         return _dated(answer, dates, question)
@@ -197,17 +164,42 @@ def meets(answer: Reading, reference: Reading, question: Reading) -> bool:
     )
 
 
-def _is_around(
-    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
-) -> bool:
-    """Whether an answer names, asked where, the place that a reference lies in."""
+def _same_regimen(answer: Seen, reference: Seen, question: Seen) -> bool:
+    """Whether an answer contradicts no route or form of a reference, and of a dose gives every part.
+
+    All its values, route, form and release; and where both name something, such as the drug, they share a word.
+    """
+    given, wanted = regimen(answer.content), regimen(reference.content)
+    if clash(given, wanted):
+        return False
+    medical = any(item.text in vocabulary("medication") for item in question.items)
+    if not (is_dose(reference.content) or (medical and reference.quantities)):
+        return True
+    if not wanted.keys() <= given.keys():
+        return False
+    if not all(any(answers_quantity(one, value) for one in answer.quantities) for value in reference.quantities):
+        return False
+    known = question.keys.union(*wanted.values(), *given.values())
+    words = [{item.key for item in seen.content if item.value is None} - known for seen in (answer, reference)]
+    return is_sentence(answer) or words[0] <= words[1] or words[1] <= words[0]
+
+
+def _is_around(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:
+    """Whether an answer names, asked where, the place that a reference lies in.
+
+    'Italy' does for 'Milan, Italy', 'Orlando, Florida' for 'the stadium in Orlando'.
+    """
     if all(item.text != "where" for item in question.items):
         return False
-    place = _around(reference)
-    return _surrounds(given, wanted) or (bool(place) and _long(answer, place, reference, question))
+    found = find(given, wanted)
+    if found is not None and found[1] == len(wanted) and wanted[found[0]].named and wanted[found[0]].gap.strip():
+        return True
+    places = [place for place, item in enumerate(reference.items) if place and item.text == "in"]
+    inside = reference.items[places[-1] + 1 :] if places else ()
+    return bool(inside) and all(item.named for item in inside) and _long(answer, inside, reference, question)
 
 
-def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
+def _dated(answer: Seen, wanted: Sequence[Date], question: Seen) -> bool:
     """Whether every date of a reference is met by the first sentence that gives dates.
 
     A coarser date will do, down to what the question asks for.
@@ -220,7 +212,7 @@ def _dated(answer: Reading, wanted: Sequence[Date], question: Reading) -> bool:
     return all(any(fits(date, target, coarsest=coarsest) for date in given) for target in wanted)
 
 
-def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
+def _numbered(answer: Seen, wanted: Quantity, question: Seen) -> bool:
     """Whether a quantity is the wanted one in the first sentence that gives some; those in its unit count first.
 
     Asked for a numeral, a Roman one must be answered by a Roman one.
@@ -237,15 +229,14 @@ def _numbered(answer: Reading, wanted: Quantity, question: Reading) -> bool:
     return any(is_year(wanted, date) for date in answer.dates)
 
 
-def _scored(answer: Reading, wanted: Sequence[Item]) -> bool:
-    """Whether two numbers stand in an answer side by side, as in a score."""
+def _scored(answer: Seen, wanted: Sequence[Item]) -> bool:
     score = [item.key for item in wanted]
     values = [[item for item in answer.content if item.sentence == number] for number in range(answer.sentences)]
     pairs = ([one.key, other.key] for line in values for one, other in pairwise(line))
     return score in pairs
 
 
-def _first_values(answer: Reading, question: Reading, kind: type[Value], unit: Unit | None = None) -> list[Value]:
+def _first_values(answer: Seen, question: Seen, kind: type[Value], unit: Unit | None = None) -> list[Value]:
     """List the values of a kind in the first sentence that gives one which is not in the question.
 
     Where a unit is wanted, only quantities count that measure the same, or have none.
@@ -265,7 +256,7 @@ def _first_values(answer: Reading, question: Reading, kind: type[Value], unit: U
     return [value for sentence, value in values if sentence in chosen]
 
 
-def _telling(answer: Reading, sentences: Sequence[int], question: Reading) -> Sequence[int]:
+def _telling(answer: Seen, sentences: Sequence[int], question: Seen) -> Sequence[int]:
     """Pick the first sentence, and if it shares no word that is asked with, names apart, the first that does."""
     if len(sentences) < 2:
         return sentences
@@ -275,10 +266,11 @@ def _telling(answer: Reading, sentences: Sequence[int], question: Reading) -> Se
     return [first] if first in shared else [first, *[number for number in sentences if number in shared][:1]]
 
 
-def _short(
-    answer: Reading, given: Sequence[Item], reference: Reading, wanted: Sequence[Item], question: Reading
-) -> bool:
-    if answer.negated != reference.negated or opposed(given, wanted) or _is_denied(answer, given, wanted, question):
+def _short(answer: Seen, given: Sequence[Item], reference: Seen, wanted: Sequence[Item], question: Seen) -> bool:
+    found = find(wanted, answer.content)
+    here = answer.content[found[0] : found[1]] if found else given
+    denies = _turned_down(answer, here[0], here[-1], question)
+    if answer.negated != reference.negated or opposed(given, wanted) or denies:
         return False
     if asks_work(question) and len(given) == len(wanted) == 1 and given[0].named and wanted[0].named:
         return given[0].text == wanted[0].text or alike(given[0], wanted[0]) > (given[0].key == wanted[0].key)
@@ -293,8 +285,7 @@ def _short(
     return specifies(given, wanted, answer.items, strict=True)
 
 
-def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
-    """Whether fewer words than a reference has will do: not the kind of thing alone, nor part of a list or a title."""
+def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Seen, question: Seen) -> bool:
     if all(item.key in vocabulary("kinds") for item in given):
         return False
     if any(find(given, part) or find(part, given) for part in list_parts(reference, wanted)):
@@ -304,38 +295,13 @@ def _says_enough(given: Sequence[Item], wanted: Sequence[Item], reference: Readi
     return specifies(wanted, given, reference.items, strict=True)
 
 
-def _is_short_for(given: Sequence[Item], reference: Reading) -> bool:
+def _is_short_for(given: Sequence[Item], reference: Seen) -> bool:
     """Whether an answer is the acronym that a reference has in parentheses: 'ADP' of 'adenosine diphosphate (ADP)'."""
     aside = [item for item in reference.items if item.aside]
     return len(aside) == len(given) == 1 and aside[0].form.isupper() and aside[0].key == given[0].key
 
 
-def _is_denied(answer: Reading, given: Sequence[Item], wanted: Sequence[Item], question: Reading) -> bool:
-    """Whether a short answer turns down what it says of the reference."""
-    found = find(wanted, answer.content)
-    here = answer.content[found[0] : found[1]] if found else given
-    return _turned_down(answer, here[0], here[-1], question)
-
-
-def _surrounds(given: Sequence[Item], wanted: Sequence[Item]) -> bool:
-    """Whether a place is the end of a longer place: asked where, 'Italy' does for 'Milan, Italy'."""
-    found = find(given, wanted)
-    return (
-        found is not None and found[1] == len(wanted) and wanted[found[0]].named and bool(wanted[found[0]].gap.strip())
-    )
-
-
-def _around(reference: Reading) -> tuple[Item, ...]:
-    """Pick what stands after the last 'in' of a place: 'Orlando' of 'the stadium in Orlando'."""
-    places = [place for place, item in enumerate(reference.items) if place and item.text == "in"]
-    if not places:
-        return ()
-    inside = reference.items[places[-1] + 1 :]
-    return tuple(inside) if inside and all(item.named for item in inside) else ()
-
-
-def _long(answer: Reading, wanted: Sequence[Item], reference: Reading, question: Reading) -> bool:
-    """Whether a sentence of the answer holds the reference and nothing before it denies it."""
+def _long(answer: Seen, wanted: Sequence[Item], reference: Seen, question: Seen) -> bool:
     for number in range(answer.sentences):
         sentence = [item for item in answer.content if item.sentence == number]
         place = _place(sentence, wanted)
@@ -346,13 +312,12 @@ def _long(answer: Reading, wanted: Sequence[Item], reference: Reading, question:
     return False
 
 
-def _turned_down(answer: Reading, first: Item, last: Item, question: Reading) -> bool:
-    """Whether the words from one to another are denied where they stand."""
+def _turned_down(answer: Seen, first: Item, last: Item, question: Seen) -> bool:
     places = [number for number, item in enumerate(answer.items) if item is first or item is last]
     return denied(answer.items, places[0], places[-1], question.items)
 
 
-def _denies(answer: Reading, question: Reading) -> bool:
+def _denies(answer: Seen, question: Seen) -> bool:
     """Whether the first sentence says that what the question asks for is not so; 'I do not know' says nothing."""
     first = [item for item in answer.items if item.sentence == 0]
     words = {item.text for item in first}
@@ -393,7 +358,6 @@ def _spelled_out(sentence: Sequence[Item], wanted: Item) -> tuple[int, int] | No
 
 
 def _named(sentence: Sequence[Item], wanted: Sequence[Item]) -> tuple[int, int] | None:
-    """Find a family name up to three words after a given name of the same person; other middle initials are another."""
     if not all(item.named for item in wanted):
         return None
     for place, item in enumerate(sentence):

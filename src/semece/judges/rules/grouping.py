@@ -7,7 +7,8 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from semece.judges.rules.asked_values import read_answer
-from semece.judges.rules.english.clauses import BRIEF, denied
+from semece.judges.rules.english.clauses import BRIEF, denied, main_clause
+from semece.judges.rules.english.commitment import committed
 from semece.judges.rules.english.names import same_person
 from semece.judges.rules.english.phrases import (
     asks_work,
@@ -19,8 +20,10 @@ from semece.judges.rules.english.phrases import (
     same_words,
     specifies,
 )
+from semece.judges.rules.english.regimens import clash, is_dose
+from semece.judges.rules.formulas import told_apart
 from semece.judges.rules.prepared import prepare
-from semece.judges.rules.readings import affirming, read
+from semece.judges.rules.seen import LONGEST, affirming, read
 from semece.judges.rules.values.dates import YEAR, Date
 from semece.judges.rules.values.quantities import Quantity
 from semece.judges.rules.values.same_value import is_year, same_date, same_quantity
@@ -29,7 +32,7 @@ from semece.judges.rules.words import vocabulary
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-from semece.judges.rules.prepared import Form
+    from semece.judges.rules.prepared import Form
 
 PERSON = frozenset({"who", "whom", "whose"})
 """Words that ask for a person."""
@@ -47,18 +50,6 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     link joins two groups unless a member of one contradicts a member of the other. So the result depends on the set of
     strings alone.
 
-    Parameters
-    ----------
-    question : str
-        Its words do not inform, and it says whether a year is asked for, or a person.
-    answers : sequence of str
-        The strings; equal ones share a group.
-
-    Returns
-    -------
-    list of int
-        One label per string, numbered from 0 by first appearance.
-
     Examples
     --------
     >>> group("Who was it?", ["Nixon", "President Richard Nixon", "J. F. Kennedy", "John Kennedy", "Abraham Lincoln"])
@@ -68,7 +59,7 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     asks = frozenset(item.key for item in asked.items) & {"year", "numeral", "when", "many", "or", *PERSON}
     asks |= {"work"} if asks_work(asked) else set()
     texts = sorted(set(answers))
-    forms = [prepare(affirming(read_answer(text, question)), asked) for text in texts]
+    forms = [prepare(text, affirming(read_answer(committed(text, question), question), asked), asked) for text in texts]
     links = _links(forms, asks)
     groups = _Groups(forms, links, asks)
     for pair in (pair for pair in links if links[pair] > DETAILED):
@@ -114,19 +105,16 @@ class _Groups:
         first, second = self.forms[one], self.forms[other]
         if differ(first, second, self.asks):
             return True
-        if not self.names or self._linked(one, other):
+        pairs = [(min(a, b), max(a, b)) for a in self.names[one] for b in self.names[other]] if self.names else []
+        if not self.names or any(pair in self.links for pair in pairs):
             return False
         keys = [{item.key for name in self.names[number] for item in self.forms[name].core} for number in (one, other)]
         shared = keys[0] & keys[1]
         person = bool(self.asks & PERSON)
         return not shared or (_adds(first, shared, person=person) and _adds(second, shared, person=person))
 
-    def _linked(self, one: int, other: int) -> bool:
-        return any((min(a, b), max(a, b)) in self.links for a in self.names[one] for b in self.names[other])
-
 
 def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int], int]:
-    """Find all links, those of strings with many links first, then by the alphabet."""
     strengths = {
         (one, other): strength
         for one, other in combinations(range(len(forms)), 2)
@@ -137,33 +125,25 @@ def _links(forms: Sequence[Form], asks: frozenset[str]) -> dict[tuple[int, int],
 
 
 def link(one: Form, other: Form, asks: frozenset[str]) -> int:
-    """Return how strongly two strings are linked: 0, HELD, DETAILED, NAMED or EQUAL.
-
-    Parameters
-    ----------
-    one, other : Form
-        The strings.
-    asks : frozenset of str
-        'year' if the question asks for one: then dates of one year are equal. 'who' if it asks for a person: then a
-        name in parentheses is a name of that person, and a date is detail. 'numeral' if it asks for them: then a
-        Roman one is no other.
-    """
-    if differ(one, other, asks):
+    """Return how strongly two strings are linked: 0, HELD, DETAILED, NAMED or EQUAL."""
+    if max(len(one.text), len(other.text)) > LONGEST or differ(one, other, asks):
         return 0
     if one.yes is not None and other.yes is not None:
         return EQUAL if max(len(one.reading.items), len(other.reading.items)) <= BRIEF else DETAILED
     if same_words(one.core, other.core) or same_words(one.whole, other.whole) or _same_values(one, other):
         return EQUAL
-    if related(one.core, other.core) or (asks & PERSON and _other_name(one, other)):
+    pairs = ((one, other), (other, one)) if asks & PERSON and (one.aside or other.aside) else ()
+    asides = any(len(left.aside) > 1 and related(left.aside, right.core) for left, right in pairs)
+    if asides or related(one.core, other.core):
         return NAMED
-    if _same_lead(one, other) or _told_value(one, other, asks):
+    told = bool(asks & PERSON) and min(len(one.name), len(other.name)) > 1 and related(one.name, other.name)
+    if told or _same_lead(one, other) or _told_value(one, other, asks):
         return DETAILED
     return _mentions(one, other, asks)
 
 
 def _mentions(one: Form, other: Form, asks: frozenset[str]) -> int:
-    """Return how strongly two strings are linked of which one names what the other says: 0, HELD or DETAILED."""
-    if _turned_down(one, other) or _turned_down(other, one):
+    if one.traces & other.traces <= {"#"} or _turned_down(one, other) or _turned_down(other, one):
         return 0
     if _details(one, other) or _details(other, one):
         return DETAILED
@@ -185,7 +165,8 @@ def _holds(long: Form, short: Form) -> bool:
     """Whether the first sentence of a string holds the words of another as a run that is not within a longer name."""
     if not short.informs or len(long.core) <= len(short.core) or not long.prose:
         return False
-    first = [item for item in long.reading.content if item.sentence == 0]
+    main = {id(item) for item in main_clause(long.reading.items)}
+    first = [item for item in long.reading.content if item.sentence == 0 and id(item) in main]
     found = find(short.core, first)
     if found is None:
         return False
@@ -196,7 +177,6 @@ def _holds(long: Form, short: Form) -> bool:
 
 
 def _same_values(one: Form, other: Form) -> bool:
-    """Whether nothing but values inform, as many in one as in the other; that they agree is known."""
     pure = all(item.value is not None for form in (one, other) for item in form.core)
     return pure and len(one.values) == len(other.values)
 
@@ -213,18 +193,11 @@ def _same_lead(one: Form, other: Form) -> bool:
 
 
 def _told_value(one: Form, other: Form, asks: frozenset[str]) -> bool:
-    """Whether both strings give the one value that is asked for: a date, or a number; that they agree is known."""
     if "when" in asks:
         return all(sum(isinstance(value, Date) for value in form.values) == 1 for form in (one, other))
     if "many" in asks:
         return all(len(form.values) == 1 and isinstance(form.values[0], Quantity) for form in (one, other))
     return False
-
-
-def _other_name(one: Form, other: Form) -> bool:
-    """Whether what one string has in parentheses is the other: 'Eric Matthews (Will Friedle)'."""
-    pairs = ((one, other), (other, one))
-    return any(len(left.aside) > 1 and related(left.aside, right.core) for left, right in pairs)
 
 
 def _details(long: Form, short: Form) -> bool:
@@ -236,31 +209,45 @@ def _details(long: Form, short: Form) -> bool:
         return True
     if is_sentence(long.reading) or len(long.whole) <= len(short.whole):
         return False
-    return specifies(long.whole, short.whole, items) or _scattered(long, short)
-
-
-def _scattered(long: Form, short: Form) -> bool:
-    """Whether all words of a phrase are in a longer one, in any order: 'uncertainty principle'."""
-    if len(short.whole) < 2 or any(isinstance(item.value, Quantity) for item in (*short.whole, *long.whole)):
-        return False
-    return {item.key for item in short.whole} <= long.reading.keys
+    if specifies(long.whole, short.whole, items):
+        return True
+    counted = any(isinstance(item.value, Quantity) for item in (*short.whole, *long.whole))
+    return len(short.whole) > 1 and not counted and {item.key for item in short.whole} <= long.reading.keys
 
 
 def differ(one: Form, other: Form, asks: frozenset[str]) -> bool:
     """Whether values, a negation or opposite words keep two strings apart whatever else they share."""
+    if told_apart(one.text, other.text):
+        return True
     if one.yes is not None and other.yes is not None:
         return one.yes != other.yes
-    if _other_person(one, other) or _other_aside(one, other) or ("work" in asks and _other_work(one, other)):
-        return True
-    if one.negated != other.negated or opposed(one.core, other.core) or _is_part(one, other):
-        return True
-    if not one.values or not other.values:
-        return False
+    return (
+        one.negated != other.negated
+        or _other_person(one, other)
+        or _other_aside(one, other)
+        or ("work" in asks and _other_work(one, other))
+        or opposed(one.core, other.core)
+        or _is_part(one, other)
+        or clash(one.regimen, other.regimen)
+        or _other_dose(one, other, asks)
+        or (bool(one.values and other.values) and _other_values(one, other, asks))
+    )
+
+
+def _other_values(one: Form, other: Form, asks: frozenset[str]) -> bool:
     if one.core[0].value is not None and other.core[0].value is not None:
-        return not _same_value(one.values[0], other.values[0], asks)
-    left, right = (_told(form, asks) for form in (one, other))
-    fewer, more = sorted((left, right), key=len)
+        size = len(one.values) if _same_values(one, other) else 1
+        return not all(_same_value(a, b, asks) for a, b in zip(one.values[:size], other.values[:size], strict=True))
+    fewer, more = sorted((_told(form, asks) for form in (one, other)), key=len)
     return not all(any(_same_value(a, b, asks) for b in more) for a in fewer)
+
+
+def _other_dose(one: Form, other: Form, asks: frozenset[str]) -> bool:
+    if one.prose or other.prose or not (is_dose(one.core) and is_dose(other.core)):
+        return False
+    fewer, more = sorted((one.values, other.values), key=len)
+    same = len(fewer) == len(more) and all(any(_same_value(a, b, asks) for b in more) for a in fewer)
+    return not same or one.regimen.keys() != other.regimen.keys()
 
 
 def _other_person(one: Form, other: Form) -> bool:
@@ -303,7 +290,6 @@ def _is_part(one: Form, other: Form) -> bool:
 
 
 def _told(form: Form, asks: frozenset[str]) -> tuple[Quantity | Date, ...]:
-    """List the values that tell strings apart: asked for a person or a place, dates and numbers in sentences do not."""
     if form.prose and asks & {*PERSON, "where"}:
         return ()
     kind = Date if asks & {"when", "year"} else Quantity if "many" in asks else None

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
 from semece.judges.rules.asked_values import read_answer
+from semece.judges.rules.english.commitment import committed
+from semece.judges.rules.formulas import minuses, told_apart
 from semece.judges.rules.grading import answers as meets
 from semece.judges.rules.grouping import group
-from semece.judges.rules.readings import affirming, read
+from semece.judges.rules.seen import affirming, read
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,58 +35,35 @@ class RulesJudge:
     """
 
     name = "rules"
-    id = "rules-1"
+    id = "rules-2"
 
     def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
-        """Group strings by meaning.
+        """Group strings by meaning, the same way in whatever order they come.
 
-        Parameters
-        ----------
-        question : Question
-            Its text says what informs and what is asked for.
-        answers : sequence of str
-            Distinct strings, none of them empty.
-
-        Returns
-        -------
-        list of int
-            One label per string, numbered from 0 by first appearance; the same groups in whatever order they come.
-
-        Raises
-        ------
-        ValueError
-            If a string is empty.
+        The question's text says what informs and what is asked for; the strings are distinct and not empty. Labels are
+        numbered from 0 by first appearance.
         """
         check_answers(answers)
         return group(question.text, answers)
 
     def grade(self, question: Question, answer: str, /) -> Verdict:
-        """Grade one answer against the references.
-
-        Parameters
-        ----------
-        question : Question
-            With at least one reference; empty ones meet nothing.
-        answer : str
-            The answer.
-
-        Returns
-        -------
-        str
-            'correct' if it says what a reference says, 'not_attempted' for a non-answer, else 'incorrect'.
+        """Grade one answer: 'correct' if it says what a reference says, 'not_attempted' if it answers nothing.
 
         Raises
         ------
         ValueError
-            If there are no references.
+            If there are no references; empty ones meet nothing.
         """
         check_references(question)
         key = normalise(answer)
-        if key and any(normalise(reference) == key for reference in question.references):
+        compared = [reference for reference in question.references if not told_apart(answer, reference)]
+        led = len(minuses(answer))
+        if key and any(normalise(text) == key and len(minuses(text)) == led for text in compared):
             return "correct"
         if is_non_answer(answer):
             return "not_attempted"
-        readings = [read_answer(reference, question.text) for reference in question.references]
+        readings = [read_answer(reference, question.text) for reference in compared]
         references = [reading for reading in readings if reading.items]
-        met = meets(affirming(read_answer(answer, question.text)), references, read(question.text))
-        return "correct" if met else "incorrect"
+        asked = read(question.text)
+        given = affirming(read_answer(committed(answer, question.text), question.text), asked)
+        return "correct" if meets(given, references, asked) else "incorrect"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from functools import lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
+
+from semece.judges.folding import fold
 
 
 @lru_cache(maxsize=1)
@@ -15,122 +16,38 @@ def _vocabulary() -> dict[str, Any]:
     return tomllib.loads(resources.files(__package__).joinpath("vocabulary.toml").read_text(encoding="utf-8"))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def vocabulary(name: str) -> frozenset[str]:
-    """Look up a list of words of ``vocabulary.toml``.
-
-    Examples
-    --------
-    >>> "river" in vocabulary("kinds")
-    True
-    """
+    """Look up a list of words of ``vocabulary.toml``."""
     return frozenset(_vocabulary()[name].split())
 
 
+@lru_cache(maxsize=64)
 def phrases(name: str) -> tuple[str, ...]:
-    """Look up a list of phrases or patterns of ``vocabulary.toml``.
-
-    Examples
-    --------
-    >>> phrases("opposites")[0]
-    'north south'
-    """
+    """Look up a list of phrases or patterns of ``vocabulary.toml``."""
     return tuple(_vocabulary()[name])
+
+
+@lru_cache(maxsize=64)
+def pairs(name: str) -> dict[str, str]:
+    """Look up a table of ``vocabulary.toml``: words, each with what stands for it."""
+    return dict(pair.rpartition("=")[::2] for pair in _vocabulary()[name].split())
+
+
+def numbers(name: str) -> dict[str, float]:
+    """Look up a table of words that are numbers."""
+    return {word: float(value) for word, value in pairs(name).items()}
 
 
 @lru_cache(maxsize=1)
 def opposites() -> dict[str, str]:
-    """Return the words that exclude another word, each with the other.
-
-    Examples
-    --------
-    >>> opposites()["north"]
-    'south'
-    """
+    """Return the words that exclude another word, each with the other."""
     pairs = [row.split() for row in phrases("opposites")]
     return {word: other for one, two in pairs for word, other in ((one, two), (two, one))}
 
 
-_LETTERS = str.maketrans(
-    {
-        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L",
-        "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ı": "i", "ħ": "h", "ŋ": "ng", "ə": "a",
-        "’": "'", "‘": "'", "ʼ": "'", "`": "'", "´": "'", "ʻ": "'", "ʿ": "'", "ʾ": "'", "“": '"', "”": '"', "–": "-",
-        "—": "-", "‐": "-", "‑": "-", "−": "-", "⁄": "/", "×": "x",
-    }
-)  # fmt: skip
-_ALPHABETS = {
-    "абвгдеёжзийклмнопрстуфхцчшщъыьэюяіїєґ":
-        "a b v g d e e zh z i y k l m n o p r s t u f kh ts ch sh shch  y  e yu ya i yi ye g",
-    "αβγδεζηθικλμνξοπρστυφχψως": "a v g d e z i th i k l m n x o p r s t y f ch ps o s",
-}  # fmt: skip
-_LATIN = {
-    letter: latin
-    for letters, spellings in _ALPHABETS.items()
-    for letter, latin in zip(letters, spellings.split(" "), strict=True)
-}
-_TRANSLITERATION = str.maketrans(_LATIN | {letter.upper(): latin.capitalize() for letter, latin in _LATIN.items()})
-_LATIN_LETTERS = _LETTERS | _TRANSLITERATION
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_EXPONENT = re.compile("(?<=[0-9])[⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_UNIT_POWER = re.compile("(?<=[a-z])[²³]")
-_SYMBOL = re.compile(r"(?<=\d)(\s?)(?:([kKMGm]?)[ΩΩ]|[µμ](?=[A-Za-z])|º(?=\s?[CF]\b))")
-_FOOTNOTE = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
-_VULGAR = re.compile(r"(?<=\d)(?=[¼-¾⅐-⅞])")
-_MOJIBAKE = re.compile("[ÂÃâ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
-
-
-def fold(text: str) -> str:
-    """Write a text in plain Latin letters, keeping case.
-
-    Accents go ('Bäumer' and 'Baumer' are one spelling), ligatures and Nordic letters are written out, Cyrillic and
-    Greek are transliterated, typographic quotes and dashes become plain, UTF-8 that was read as Windows-1252
-    ('DÃ¡in') is repaired. An exponent is written with ``^``; a superscript after a word is a footnote and goes.
-
-    Examples
-    --------
-    >>> fold("René Cassin, Straße, Пушкин"), fold("DÃ¡in")
-    ('Rene Cassin, Strasse, Pushkin', 'Dain')
-    """
-    if text.isascii():
-        return text
-    if _MOJIBAKE.search(text):
-        text = _reread(text)
-    text = _SYMBOL.sub(_spelled_symbol, text)
-    text = _EXPONENT.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), _VULGAR.sub(" ", text))
-    text = _FOOTNOTE.sub(" ", _UNIT_POWER.sub(lambda power: power[0].translate(_SUPERSCRIPTS), text))
-    plain = unicodedata.normalize("NFKD", text.translate(_LATIN_LETTERS))
-    return "".join(c for c in plain if not unicodedata.combining(c)).translate(_LATIN_LETTERS)
-
-
-def _spelled_symbol(symbol: re.Match[str]) -> str:
-    """Write the symbols of units that are Greek letters after a number in Latin ones: '5 kohm', '5 microm'."""
-    if symbol[0][-1] == "º":
-        return f"{symbol[1]}°"
-    return f"{symbol[1]}micro" if symbol[0][-1] in "µμ" else f"{symbol[1]}{symbol[2]}ohm"
-
-
-def _reread(text: str) -> str:
-    for encoding in ("cp1252", "latin-1"):
-        try:
-            return text.encode(encoding).decode("utf-8")
-        except UnicodeError:
-            continue
-    return text
-
-
 class Word(NamedTuple):
-    """A word of a text.
-
-    Parameters
-    ----------
-    text : str
-        Folded, in lower case.
-    form : str
-        Folded, in the case it was written in.
-    gap : str
-        What stood between it and the word before: punctuation and white space.
-    """
+    """A word of a text: folded and in lower case, in the case it was written in, and what stood before it."""
 
     text: str
     form: str
@@ -157,11 +74,6 @@ def words_of(text: str) -> list[Word]:
 
     Possessives lose their 's', ``n't`` becomes *not*, a run of initials becomes one word ('U. S.' is 'us', 'J.R.R.'
     is 'jrr'), a footnote number glued to a word goes.
-
-    Examples
-    --------
-    >>> [word.text for word in words_of("Schindler's U.S. list, 12.5%")]
-    ['schindler', 'us', 'list', '12.5', '%']
     """
     folded = _GLUED.sub(r"\1 ", _FEET.sub(r"\1 feet \2 inches", _IN_LAW.sub("inlaw", fold(text))))
     found: list[Word] = []
@@ -176,7 +88,8 @@ def words_of(text: str) -> list[Word]:
 def _plain_words(form: str, gap: str) -> list[Word]:
     lower = form.lower()
     if lower.endswith("n't"):
-        return [Word(lower[:-3], form[:-3], gap), Word("not", "not", " ")]
+        negation = Word("not", "not", " " if form[:-3] else gap)
+        return [Word(lower[:-3], form[:-3], gap), negation] if form[:-3] else [negation]
     if "'" in form:
         form = form.removesuffix("'s").removesuffix("'S").replace("'", "")
         lower = form.lower()
@@ -211,20 +124,7 @@ def _is_initial(word: Word, before: Word) -> bool:
     return word.form.isupper() == before.form.isupper() and not {word.text, before.text} & {"a", "i"}
 
 
-_IRREGULAR = {
-    "men": "man", "women": "woman", "children": "child", "feet": "foot", "teeth": "tooth", "geese": "goose",
-    "mice": "mouse", "people": "person", "wolves": "wolf", "leaves": "leaf", "knives": "knife", "lives": "life",
-    "wives": "wife", "halves": "half", "criteria": "criterion", "phenomena": "phenomenon", "bacteria": "bacterium",
-    "nuclei": "nucleus", "fungi": "fungus", "vertebrae": "vertebra", "oxen": "ox", "dice": "die", "species": "species",
-    "series": "series", "news": "news", "mathematics": "mathematics", "physics": "physics", "grey": "gray",
-    "sulphur": "sulfur", "aluminium": "aluminum", "programme": "program", "caesium": "cesium", "tyre": "tire",
-    "cheque": "check", "plough": "plow", "mum": "mother", "mom": "mother", "dad": "father", "media": "medium",
-    "epithelia": "epithelium", "alumni": "alumnus", "radii": "radius", "matrices": "matrix", "indices": "index",
-    "crises": "crisis", "theses": "thesis", "analyses": "analysis", "gases": "gas", "buses": "bus", "viruses": "virus",
-    "octopi": "octopus", "octopuses": "octopus", "cacti": "cactus", "lens": "lens", "lenses": "lens", "data": "datum",
-    "hippopotami": "hippopotamus", "hippopotamuses": "hippopotamus", "dwarves": "dwarf", "aeroplane": "airplane",
-    "shoes": "shoe", "toes": "toe", "axes": "axe", "quizzes": "quiz", "aches": "ache",
-}  # fmt: skip
+_IRREGULAR = pairs("plurals")
 _SPELLINGS = (
     (re.compile("(?<=[a-z]{3})our$"), "or"),
     (re.compile("(?<=[a-z]{2})tre$"), "ter"),
@@ -236,13 +136,7 @@ _SPELLINGS = (
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Bring a lower-case word to the singular and to American spelling.
-
-    Examples
-    --------
-    >>> [stem(word) for word in ("cities", "glasses", "women", "colours", "bus", "metre")]
-    ['city', 'glass', 'woman', 'color', 'bus', 'meter']
-    """
+    """Bring a lower-case word to the singular and to American spelling."""
     single = _IRREGULAR.get(word)
     if single is not None or len(word) < 4:
         return single or word
@@ -264,14 +158,8 @@ def _singular(word: str) -> str:
 
 @lru_cache(maxsize=65536)
 def verb(word: str) -> str:
-    """Reduce a lower-case word to what the forms of a verb share; other words may change, too.
-
-    Examples
-    --------
-    >>> [verb(word) for word in ("changed", "change", "stopping", "stop", "began", "begin")]
-    ['chang', 'chang', 'stop', 'stop', 'begin', 'begin']
-    """
-    word = _irregular_verbs().get(word, word)
+    """Reduce a lower-case word to what the forms of a verb share; other words may change, too."""
+    word = _VERBS.get(word, word)
     for ending in ("ing", "ed"):
         start = word.removesuffix(ending)
         if start != word and len(start) >= 3 and set(start) & set("aeiouy"):
@@ -279,8 +167,4 @@ def verb(word: str) -> str:
     return word.removesuffix("e")
 
 
-@lru_cache(maxsize=1)
-def _irregular_verbs() -> dict[str, str]:
-    """Return forms of irregular verbs, each with the verb."""
-    rows = (row.split() for row in phrases("verbs"))
-    return {form: infinitive for infinitive, *forms in rows for form in forms}
+_VERBS = {form: forms[0] for forms in map(str.split, phrases("verbs")) for form in forms[1:]}

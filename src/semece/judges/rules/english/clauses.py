@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.words import verb, vocabulary
+from semece.judges.answer_keys import ARTICLES
+from semece.judges.rules.words import pairs, phrases, verb, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from semece.judges.rules.readings import Item, Reading
+    from semece.judges.rules.items import Item, Seen
 
 NEAR = 4
 """How many words before a name a negation is looked for."""
@@ -22,32 +22,13 @@ CLOSE = 3
 LONGEST = 30
 """How many words on either side a clause is looked through."""
 
-_MARKS = ",;:?(!"
-
-_MANY = frozenset(
-    {"many", "most", "some", "people", "often", "commonly", "widely", "popularly", "usually", "sometimes"}
-)
-
-_OPENING = re.compile(
-    r"(?:(?:well|hmm?|oh|okay|ok|so|um|uh|i (?:think|believe|guess|suppose|assume|would say)|"
-    r"(?:im |i am )?(?:pretty |fairly |quite |very |not )?(?:entirely |completely |really |totally )?(?:sure|certain)|"
-    r"most likely|as far as i know|to my knowledge|certainly|definitely|obviously|clearly|surely|probably|possibly|"
-    r"perhaps|maybe|presumably|apparently|supposedly|reportedly|allegedly|my (?:best )?guess is|i do not know|"
-    r"but|that|it|is|its) )+"
-)
-"""Words with which an answer begins before it says anything."""
+_OPENING = re.compile(phrases("openings")[0])
 
 
 def opening(items: Sequence[Item]) -> int:
     """Count the words before an answer that say nothing: 'I think it's', 'Well,', 'I'm not sure, but'.
 
     A word in capitals ends them ('I Think We're Alone Now'), and something must follow.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> [opening(read(text).items) for text in ("I think it's Paris", "I Think We're Alone Now", "Paris")]
-    [3, 0, 0]
     """
     small = next((n for n, item in enumerate(items) if n and not item.form.islower() and item.text != "i"), len(items))
     found = _OPENING.match(" ".join(item.text for item in items[:small]) + (" " if small < len(items) else ""))
@@ -72,36 +53,19 @@ def negates(items: Sequence[Item], place: int) -> bool:
 
 
 def clause(items: Sequence[Item], place: int) -> tuple[int, int]:
-    """Find the clause of a word: from the last comma, colon or 'but' before it to the next one, within its sentence.
+    """Find the clause of a word: from the last comma, colon or 'but' before it to the next one, within its sentence."""
 
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> clause(read("It is not Sydney, it is Canberra").items, 6)
-    (4, 7)
-    """
-    start, end = place, place + 1
-    while (
-        start
-        and place - start < LONGEST
-        and items[start - 1].sentence == items[place].sentence
-        and not _begins(items, start)
-    ):
-        start -= 1
-    while (
-        end < len(items)
-        and end - place < LONGEST
-        and items[end].sentence == items[place].sentence
-        and not _begins(items, end)
-    ):
-        end += 1
-    return start, end
+    def apart(n: int) -> bool:
+        return items[n - 1].sentence != items[n].sentence or _begins(items, n)
+
+    first, last = max(0, place - LONGEST), min(len(items), place + LONGEST)
+    start = next((n for n in range(place, first, -1) if apart(n)), first)
+    return start, next((n for n in range(place + 1, last) if apart(n)), last)
 
 
 def _begins(items: Sequence[Item], place: int) -> bool:
-    """Whether a clause begins at a word."""
     gap = items[place].gap
-    return any(mark in gap for mark in _MARKS) or gap == " - " or items[place].text in vocabulary("contrasting")
+    return any(mark in gap for mark in ",;:?(!") or gap == " - " or items[place].text in vocabulary("contrasting")
 
 
 def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item]) -> bool:
@@ -110,20 +74,8 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
     By a negation shortly before them in their clause ('It is certainly not Paris'), or after them, of what is asked
     ('Paris is not the capital'), by a word such as 'except' or 'rather than', by 'Paris? No', or as what others believe
     ('Many think it is Paris, but ...'). A question with a negation is answered by sentences with negations.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> asked = read("What is the capital of Australia?").items
-    >>> texts = ("It is not Sydney", "Sydney is not the capital", "anything but Sydney", "not Perth but Sydney")
-    >>> def sydney(text):
-    ...     items = read(text).items
-    ...     place = next(n for n, item in enumerate(items) if item.text == "sydney")
-    ...     return denied(items, place, place, asked)
-    >>> [sydney(text) for text in texts]
-    [True, True, True, False]
     """
-    if _negated(tuple(question)):
+    if any(negates(question, n) for n in range(len(question))):
         return False
     start, _ = clause(items, first)
     _, end = clause(items, last)
@@ -133,41 +85,25 @@ def denied(items: Sequence[Item], first: int, last: int, question: Sequence[Item
         or _denied_after(items, last, end, question)
         or _another(items, first, last, question)
         or _reported(items, start, end)
+        or _taken_for(items, last)
     )
 
 
-@lru_cache(maxsize=1024)
-def _negated(question: tuple[Item, ...]) -> bool:
-    return any(negates(question, n) for n in range(len(question)))
-
-
 def _rejected(items: Sequence[Item], start: int, first: int, question: Sequence[Item]) -> bool:
-    """Whether a word that turns down stands before a name."""
-    if start and items[start].text == "but" and first == start + 1 and items[start - 1].text in _EVERY:
+    if start and items[start].text == "but" and first == start + 1 and items[start - 1].text in vocabulary("every"):
         return True
     asked = {item.text for item in question}
     for n in range(max(start, first - CLOSE), first):
         word = items[n].text
         if word not in vocabulary("rejecting") or word in asked:
             continue
-        if word in _BEATING and not asked & {"won", "win", "wins", "winner"}:
-            continue
-        completed = _COMPLETED.get(word, [])
-        if completed != [item.text for item in items[n + 1 : n + 1 + len(completed)]]:
-            continue
-        if n and items[n - 1].text in vocabulary("negations") | {"a"}:  # 'no doubt', 'without a doubt'
-            continue
-        return True
+        lost = word in vocabulary("beating") and not asked & {"won", "win", "wins", "winner"}
+        completed = pairs("completed").get(word, "").split("_")
+        following = [item.text for item in items[n + 1 : n + 1 + len(completed)]]
+        affirms = n and items[n - 1].text in vocabulary("negations") | {"a"}  # 'no doubt', 'without a doubt'
+        if not lost and not affirms and completed in ([""], following):
+            return True
     return False
-
-
-_COMPLETED = {"rather": ["than"], "instead": ["of"], "used": ["to", "be"], "followed": ["by"]}
-"""What must follow a word so that it turns down what comes then."""
-
-_BEATING = frozenset({"beat", "beats", "defeated", "defeats"})
-"""Words after which the loser comes; they turn him down where the winner is asked for."""
-
-_EVERY = frozenset({"anything", "everything", "all", "anyone", "everyone", "anywhere", "everywhere"})
 
 
 def _denied_after(items: Sequence[Item], last: int, end: int, question: Sequence[Item]) -> bool:
@@ -178,7 +114,7 @@ def _denied_after(items: Sequence[Item], last: int, end: int, question: Sequence
     if not following or following[0].text not in vocabulary("auxiliaries") | vocabulary("negations"):
         return False
     for n, item in enumerate(following[:CLOSE]):
-        if n and item.text in _DISMISSED:
+        if n and item.text in vocabulary("dismissed"):
             return True
         if negates(following, n):
             rest = [other for other in following[n + 1 :] if other.text not in vocabulary("function")]
@@ -187,12 +123,8 @@ def _denied_after(items: Sequence[Item], last: int, end: int, question: Sequence
     return False
 
 
-_DISMISSED = frozenset({"wrong", "incorrect", "false", "ruled", "excluded"})
-"""What a name can be said to be instead of 'not'."""
-
-
 def _another(items: Sequence[Item], first: int, last: int, question: Sequence[Item]) -> bool:
-    """Whether a name only says whose relative somebody is: 'the wife of Nixon', 'Nixon's wife', 'larger than Nixon'."""
+    """Whether a name says whose relative somebody is: 'the wife of Nixon', 'Nixon's wife', 'larger than Nixon'."""
     asked = {item.key for item in question}
     relatives = vocabulary("relatives") - asked
     before = items[max(0, first - 2) : first]
@@ -207,12 +139,33 @@ def _another(items: Sequence[Item], first: int, last: int, question: Sequence[It
 
 
 def _reported(items: Sequence[Item], start: int, end: int) -> bool:
-    """Whether a clause reports what many believe, in a sentence that contrasts it."""
     words = {item.text for item in items[start:end]}
-    if not words & _MANY or not {verb(word) for word in words} & _reporting():
+    if not words & vocabulary("many") or not {verb(word) for word in words} & _reporting():
         return False
     sentence, around = items[start].sentence, items[max(0, start - LONGEST) : end + LONGEST]
     return any(item.text in vocabulary("contrasting") for item in around if item.sentence == sentence)
+
+
+def _taken_for(items: Sequence[Item], last: int) -> bool:
+    """Whether a relative clause says that many take a name for the answer: 'Sydney, which many think is it'."""
+    following = items[last + 1 : last + 1 + 2 * NEAR]
+    if not following or following[0].text not in RELATIVES or "," not in following[0].gap:
+        return False
+    words = {item.text for item in following}
+    return bool(words & vocabulary("many")) and bool({verb(word) for word in words} & _reporting())
+
+
+def main_clause(items: Sequence[Item]) -> Sequence[Item]:
+    """Cut off the first relative clause of a sentence, and what follows, if there is a verb before it."""
+    for place, item in enumerate(items):
+        if item.text in RELATIVES and "," in item.gap:
+            verbs = any(before.text in vocabulary("auxiliaries") for before in items[:place])
+            return items[:place] if verbs else items
+    return items
+
+
+RELATIVES = frozenset({"who", "whom", "whose", "which", "where"})
+"""Words that after a comma begin a relative clause."""
 
 
 def _reporting() -> frozenset[str]:
@@ -220,14 +173,7 @@ def _reporting() -> frozenset[str]:
 
 
 def affirmed(items: Sequence[Item]) -> Sequence[Item]:
-    """Cut off a first clause that only says what is not so: 'It is not Sydney, it is Canberra', 'not Rome but Lyon'.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> [item.text for item in affirmed(read("It is not Sydney, it is Canberra").items)]
-    ['it', 'is', 'canberra']
-    """
+    """Cut off a first clause that only says what is not so: 'It is not Sydney, it is Canberra', 'not Rome but Lyon'."""
     if not items or items[-1].sentence:
         return items
     _, end = clause(items, 0)
@@ -239,21 +185,8 @@ def affirmed(items: Sequence[Item]) -> Sequence[Item]:
     return kept if kept and all(item.text not in vocabulary("auxiliaries") for item in kept[2:]) else items
 
 
-def says_yes(answer: Reading, question: Reading) -> bool | None:
-    """Whether an answer says yes or no: in a word, in a short phrase, or by a sentence that repeats the question.
-
-    Returns
-    -------
-    bool or None
-        None if it says neither.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> asked = read("Is the sun a star?")
-    >>> [says_yes(read(text), asked) for text in ("Of course", "Nope", "It is not.", "The sun is a star", "Perhaps")]
-    [True, False, False, True, None]
-    """
+def says_yes(answer: Seen, question: Seen) -> bool | None:
+    """Whether an answer says yes or no: in a word, in a short phrase, or by a sentence that repeats the question."""
     first = [item for item in answer.items if item.sentence == 0]
     texts = [item.text for item in first]
     asks = bool(question.items) and question.items[0].text in vocabulary("auxiliaries")
@@ -266,6 +199,8 @@ def says_yes(answer: Reading, question: Reading) -> bool | None:
         return None
     if all(text in vocabulary("function") | vocabulary("negations") for text in texts):
         return None if vocabulary("auxiliaries").isdisjoint(texts) else not negated
+    if not negated and _is_another(first, question):
+        return False
     repeats = 2 * len({item.key for item in first} & question.keys) >= len(question.keys)
     return not negated if repeats else None
 
@@ -274,20 +209,32 @@ def _in_a_word(words: Sequence[str], *, negated: bool) -> bool | None:
     """Whether a short clause is a yes or a no."""
     if not words or len(words) > BRIEF:
         return None
+    clause = " ".join(words)
+    if clause in phrases("dissent") or (words[0] in vocabulary("denials") and (words[0] != "never" or len(words) == 1)):
+        return False
     if words[0] == "not" and len(words) == 2:
         return words[1] in vocabulary("denials")
-    if words[0] in vocabulary("denials") or (words[-1] in vocabulary("denials") and len(words) == 2):
+    if words[-1] in vocabulary("denials") and len(words) == 2:
         return False
-    return not negated if words[0] in vocabulary("affirmations") or words in _ASSENT else None
+    return not negated if words[0] in vocabulary("affirmations") or clause in phrases("assent") else None
 
 
-BRIEF = 4
+BRIEF = 5
 """Words of a clause that can be a yes or a no."""
 
-_ASSENT = (
-    ["of", "course"],
-    ["i", "think", "so"],
-    ["it", "is", "true"],
-    ["that", "is", "true"],
-    ["it", "is", "correct"],
-)
+
+def _is_another(first: Sequence[Item], question: Seen) -> bool:
+    """Whether a sentence calls the subject another thing: 'Whales are mammals', asked whether they are fish.
+
+    Both things must be named alike: with an article, or as words in the plural.
+    """
+    texts = [item.text for item in first]
+    verbs = [place for place, text in enumerate(texts) if text in vocabulary("being")]
+    if question.items[0].text not in vocabulary("being") or len(verbs) != 1 or not 0 < verbs[0] < len(first) - 1:
+        return False
+    if not all(item.key in question.keys or item.text in ARTICLES for item in first[: verbs[0]]):
+        return False
+    thing, asked = first[verbs[0] + 1 :], question.items[-2:]
+    alike = len(thing) <= 3 and len(asked) == 2 and (thing[0].text in ARTICLES) == (asked[0].text in ARTICLES)
+    plural = [items[-1].key != items[-1].text or items[0].text in ARTICLES for items in (thing, asked)]
+    return alike and plural[0] and thing[-1].key not in question.keys

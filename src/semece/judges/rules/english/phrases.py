@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import ARTICLES
+from semece.judges.rules.english.clauses import opening
 from semece.judges.rules.english.names import alike, same_person
 from semece.judges.rules.values.dates import Date
 from semece.judges.rules.values.quantities import Quantity
@@ -15,58 +15,32 @@ from semece.judges.rules.words import opposites, verb, vocabulary
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from semece.judges.rules.readings import Item, Reading
+    from semece.judges.rules.items import Item, Seen
 
-NAMING = frozenset({"named", "called", "titled", "known", "as"})
-"""Words that introduce a name: 'a village called Kitzbuhel'."""
-
+NAMING = vocabulary("naming")
 JOINTS = frozenset({"and", "or"})
 """Words that join the parts of a list."""
-
-WORKS = frozenset({"film", "movie", "song", "album", "book", "novel", "show", "play", "game", "episode"})
-"""Words that ask for the title of a work."""
 
 ECHO = 3
 """A phrase of at most this many words loses only its last words to the question."""
 
 
-def whole(reading: Reading) -> tuple[Item, ...]:
-    """Pick the content outside parentheses; everything if nothing else is left.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> [item.text for item in whole(read("Jack Nicklaus (6)"))]
-    ['jack', 'nicklaus']
-    """
+def whole(reading: Seen) -> tuple[Item, ...]:
+    """Pick the content outside parentheses; everything if nothing else is left."""
     return tuple(item for item in reading.content if not item.aside) or reading.content
 
 
-def is_sentence(reading: Reading) -> bool:
-    """Whether a string has an auxiliary verb.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> is_sentence(read("It was Nixon")), is_sentence(read("Nixon"))
-    (True, False)
-    """
-    return any(item.text in vocabulary("auxiliaries") for item in reading.items)
+def is_sentence(reading: Seen) -> bool:
+    """Whether a string has an auxiliary verb."""
+    return not vocabulary("auxiliaries").isdisjoint([item.text for item in reading.items])
 
 
-def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
+def core(reading: Seen, question: Seen) -> tuple[Item, ...]:
     """Pick the words of a string that inform: not those of the question, not what stands in parentheses.
 
     A phrase of up to three words loses only its last words to the question ('Kanawha River', but 'British Indian
     Association' stays whole), a sentence or a longer string every word that does not begin a name with a new word in
     it. Where nothing is left, everything counts.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> question = read("Which river flows through Charleston?")
-    >>> [[item.text for item in core(read(text), question)] for text in ("The Elk River", "The Elk flows through it")]
-    [['elk'], ['elk']]
     """
     outside = _unlabelled(whole(reading), question)
     if len(outside) > ECHO or is_sentence(reading):
@@ -77,29 +51,18 @@ def core(reading: Reading, question: Reading) -> tuple[Item, ...]:
     return outside[:end] or outside
 
 
-def _unlabelled(items: tuple[Item, ...], question: Reading) -> tuple[Item, ...]:
+def _unlabelled(items: tuple[Item, ...], question: Seen) -> tuple[Item, ...]:
     """Cut off a label of the question's words: 'Organ: liver', 'Symphony No. 9' where a symphony is asked for."""
     for place, item in enumerate(items):
-        if place and (":" in item.gap or (place == 1 and _is_rank(item) and _is_kind(items[0], question))):
+        ranked = place == 1 and isinstance(item.value, Quantity) and item.value.number.form == "ordinal"
+        if place and (":" in item.gap or ranked):
             return items[place:]
         if not _echoes(item, question):
             return items
     return items
 
 
-def _is_rank(item: Item) -> bool:
-    return isinstance(item.value, Quantity) and item.value.number.form == "ordinal"
-
-
-def _is_kind(item: Item, question: Reading) -> bool:
-    """Whether a word is the kind of thing that a question asks for: 'which symphony'."""
-    return any(
-        before.text in {"which", "what"} and after.key == item.key and not after.named
-        for before, after in pairwise(question.items)
-    )
-
-
-def _echoes(item: Item, question: Reading) -> bool:
+def _echoes(item: Item, question: Seen) -> bool:
     """Whether a word is in the question, or another form of the verb: 'changed' where it has 'change'."""
     return item.key in question.keys or (item.value is None and verb(item.key) in _verbs(question.keys))
 
@@ -109,8 +72,7 @@ def _verbs(keys: frozenset[str]) -> frozenset[str]:
     return frozenset(map(verb, keys))
 
 
-def _news(items: Sequence[Item], question: Reading) -> tuple[Item, ...]:
-    """Pick the words that are new, and those of the question that begin a name with a new word in it."""
+def _news(items: Sequence[Item], question: Seen) -> tuple[Item, ...]:
     kept: list[Item] = []
     following: Item | None = None
     for item in reversed(items):
@@ -122,19 +84,10 @@ def _news(items: Sequence[Item], question: Reading) -> tuple[Item, ...]:
 
 
 def same_words(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether two phrases hold the same words in any order, or the same letters without their spaces.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> same_words(read("Harrison, Aaron").content, read("Aaron Harrison").content)
-    True
-    >>> same_words(read("steam ship").content, read("steamship").content)
-    True
-    """
+    """Whether two phrases hold the same words in any order, or the same letters without their spaces."""
     if len(one) == len(other) and _covered(one, other) and _covered(other, one):
         return True
-    return "".join(item.text for item in one) == "".join(item.text for item in other)
+    return "".join([item.text for item in one]) == "".join([item.text for item in other])
 
 
 def _covered(ones: Sequence[Item], others: Sequence[Item]) -> bool:
@@ -143,50 +96,29 @@ def _covered(ones: Sequence[Item], others: Sequence[Item]) -> bool:
 
 
 def acronym_of(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether a phrase is one word of three to six letters with which the words of the other begin.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> acronym_of(read("DMV").content, read("Department of Motor Vehicles").content)
-    True
-    """
+    """Whether a phrase is one word of three to six letters with which the words of the other begin."""
     if len(one) != 1 or one[0].value is not None or not 3 <= len(one[0].text) <= 6 or len(other) < 3:
         return False
-    return one[0].text == "".join(item.text[0] for item in other)
+    return one[0].text in {
+        "".join(item.text[0] for item in other),
+        "".join(item.text[0] for item in other if item.text not in vocabulary("particles")),
+    }
 
 
 def opposed(one: Sequence[Item], other: Sequence[Item]) -> bool:
     """Whether a word of one phrase excludes a word of the other ('left' and 'right')."""
-    ones, others = {item.key for item in one}, {item.key for item in other}
-    table = opposites()
-    return any(table[key] in others and key not in others for key in ones & table.keys())
+    table, others = opposites(), [item.key for item in other]
+    return any(item.key in table and table[item.key] in others and item.key not in others for item in one)
 
 
 def find(short: Sequence[Item], long: Sequence[Item]) -> tuple[int, int] | None:
-    """Find where a phrase stands in another as a run of words or of the same letters.
-
-    Parameters
-    ----------
-    short, long : sequence of Item
-        The phrase and where to look.
-
-    Returns
-    -------
-    tuple of int or None
-        The place of its first word and that after its last one.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> find(read("Orange Juice").content, read("The band Orange Juice sang it").content)
-    (1, 3)
-    """
+    """Find where a phrase stands in another as a run of words or of the same letters."""
     for place in range(len(long) - len(short) + 1):
-        if all(alike(one, other) for one, other in zip(short, long[place:], strict=False)):
+        if all(map(alike, short, long[place : place + len(short)])):
             return place, place + len(short)
     letters = "".join(item.text for item in short)
-    if len(letters) < 6 or any(item.value is not None for item in short):
+    spelled = len(letters) > 5 and letters in "".join([item.text for item in long])
+    if not spelled or any(item.value is not None for item in short):
         return None
     for place in range(len(long)):
         joined, end = "", place
@@ -206,23 +138,6 @@ def specifies(long: Sequence[Item], short: Sequence[Item], items: Sequence[Item]
     'Richard' is not enough for 'Richard Nixon'. What stands before may describe, but not change the thing ('West
     Virginia', 'the wife of') nor be one by itself ('a pain in the knee'); a sentence ('It was released in 1983')
     answers with its end.
-
-    Parameters
-    ----------
-    long, short : sequence of Item
-        The phrases.
-    items : sequence of Item
-        Everything in the string of the longer one, function words included.
-    strict : bool
-        Whether the shorter one must hold the head.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> longer = ("Paris, France", "President Nixon", "carbon dioxide", "West Virginia", "the wife of Nixon")
-    >>> shorter = ("Paris", "Nixon", "carbon", "Virginia", "Nixon")
-    >>> [specifies(read(a).content, read(b).content, read(a).items) for a, b in zip(longer, shorter)]
-    [True, True, False, False, False]
     """
     found = find(short, long)
     if found is None:
@@ -271,7 +186,6 @@ def _front_describes(long: Sequence[Item], place: int, items: Sequence[Item]) ->
 
 
 def _between(one: Item, other: Item, items: Sequence[Item]) -> set[str]:
-    """Collect the words between two words of a string, titles left out."""
     return {item.text for item in _inner(one, other, items)} - vocabulary("titles")
 
 
@@ -281,14 +195,7 @@ def _inner(one: Item, other: Item, items: Sequence[Item]) -> Sequence[Item]:
 
 
 def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
-    """Whether two phrases can be two names of one thing: same words, acronym, or names of one person.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> related(read("Keeley Hawes").content, read("Keeley Clare Julia Hawes").content)
-    True
-    """
+    """Whether two phrases can be two names of one thing: same words, acronym, or names of one person."""
     if same_words(one, other) or acronym_of(one, other) or acronym_of(other, one):
         return True
     return all(1 < len(name) <= 5 and all(item.value is None for item in name) for name in (one, other)) and (
@@ -296,85 +203,81 @@ def related(one: Sequence[Item], other: Sequence[Item]) -> bool:
     )
 
 
-def asks_work(question: Reading) -> bool:
-    """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> [asks_work(read(text)) for text in ("Which film won?", "What is the theme of the film?")]
-    [True, False]
-    """
+def asks_work(question: Seen) -> bool:
+    """Whether a question asks for the title of a work: 'Which film won?', 'What album is it on?'."""
     texts = [item.text for item in question.items]
     places = [place for place, text in enumerate(texts[:-1]) if text in {"which", "what"}]
-    return any(question.items[place + 1].key in WORKS for place in places)
+    return any(question.items[place + 1].key in vocabulary("works") for place in places)
 
 
-def goes_on(items: Sequence[Item], last: Item, title: Reading) -> bool:
-    """Whether a title goes on after a word: with another capital or number, nothing between ('The Dark Knight Rises').
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> items, title = read("The Dark Knight Rises").items, read("The Dark Knight")
-    >>> goes_on(items, items[2], title), goes_on(items, items[3], title)
-    (True, False)
-    """
+def goes_on(items: Sequence[Item], last: Item, title: Seen) -> bool:
+    """Whether a title goes on after a word, with another capital or number: 'The Dark Knight Rises'."""
     place = next(number for number, item in enumerate(items) if item is last) + 1
     if place == len(items) or items[place].gap != " " or items[place].text in {item.text for item in title.items}:
         return False
     return items[place].named or isinstance(items[place].value, Quantity)
 
 
-def is_list(reading: Reading, informing: Sequence[Item] = ()) -> bool:
-    """Whether 'and', 'or' or three commas join parts of what a string says, or of its words that inform.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> [is_list(read(text)) for text in ("gold and silver", "Austin, Texas", "2 or 3")]
-    [True, False, False]
-    """
-    first, *_, last = (*(informing or reading.content), *(informing or reading.content))
-    places = [place for place, item in enumerate(reading.items) if item is first or item is last]
+def is_list(reading: Seen) -> bool:
+    """Whether 'and', 'or' or three commas join parts of what a string says."""
+    ends = reading.content[0], reading.content[-1]
+    places = [place for place, item in enumerate(reading.items) if item is ends[0] or item is ends[1]]
     inner = reading.items[places[0] + 1 : places[-1] + 1]
     joined = any(item.text in JOINTS or "&" in item.gap for item in inner)
-    return joined or sum("," in item.gap for item in inner) > 2 or _are_values(informing or reading.content)
+    commas = sum("," in item.gap for item in inner)
+    listed = enumerated(reading)
+    return joined or commas > 2 or len(listed) > 2 or bool(listed and listed[0][0].value is not None)
 
 
-def _are_values(items: Sequence[Item]) -> bool:
-    """Whether a phrase is nothing but values of one kind with commas between: '1912, 1913'."""
-    if len(items) < 2 or any("," not in item.gap for item in items[1:]):
-        return False
-    kinds = {(type(item.value), getattr(getattr(item.value, "unit", None), "dimension", "")) for item in items}
-    return len(kinds) == 1 and items[0].value is not None
+def enumerated(reading: Seen) -> list[tuple[Item, ...]]:
+    """List the parts of a string that is nothing but names or words with commas, semicolons or slashes between.
+
+    None if the last one is a state or a country: 'Austin, Texas' is one place.
+    """
+    if not any(mark in item.gap for item in reading.items[1:] for mark in ",;/"):
+        return []
+    other = vocabulary("function") | vocabulary("auxiliaries") | vocabulary("negations") | vocabulary("denials")
+    other = other.difference(ARTICLES) | vocabulary("affirmations")
+    parts: list[list[Item]] = [[]]
+    for item in reading.items[opening(reading.items) :]:
+        mark = item.gap.strip() if parts[-1] else ""
+        if mark in {",", ";", "/"}:
+            parts.append([])
+        elif mark or item.aside or (item.text in other and item.value is None):
+            return []
+        parts[-1].append(item)
+    kinds = {(type(part[-1].value), part[-1].named) for part in parts} if parts[-1] else set()
+    valued = bool(kinds) and any(item.value is not None for part in parts for item in part)
+    if len(parts) < 2 or len(kinds) > 1 or any(len(part) > (1 if valued else ECHO) for part in parts):
+        return []
+    last, letter = parts[-1][-1], any(len(part[0].text) < 2 for part in parts)
+    placed = not vocabulary("regions").isdisjoint({last.key, last.text}) or len(last.text) < 3
+    return [tuple(part) for part in parts] if valued or not (placed or letter) else []
 
 
-def list_parts(reading: Reading, informing: Sequence[Item]) -> list[tuple[Item, ...]]:
+def list_parts(reading: Seen, informing: Sequence[Item]) -> list[tuple[Item, ...]]:
     """List the parts of the lists in a string, those with words that inform; none if there is one part or less.
 
     The parts of a list stand side by side, joined by commas and once by 'and', 'or' or '&', or by three commas. Two
     words joined by 'and' are no list if one is written like a name and the other is not ('by Hale and published').
-
-    Examples
-    --------
-    >>> from semece.judges.rules.readings import read
-    >>> texts = ("tea, the milk and rum", "by Ann Lee and published", "Austin, Texas")
-    >>> [len(list_parts(read(text), read(text).content)) for text in texts]
-    [3, 0, 0]
     """
+    listed = enumerated(reading)
+    if (
+        len(listed) > 2
+        or (listed and listed[0][0].value is not None)
+        or "/" in "".join(item.gap for item in reading.items[1:])
+    ):
+        return listed
     ids = {id(item) for item in informing}
     found: list[tuple[Item, ...]] = []
     for chain, marks in _chains([item for item in reading.items if not item.aside]):
         parts = [tuple(part) for part in chain if any(id(item) in ids for item in part)]
-        values = len(parts) == len(informing) and _are_values(informing)
-        if len(parts) > 1 and ("and" in marks or len(marks) > 2 or values):
+        if len(parts) > 1 and ("and" in marks or len(marks) > 2):
             found += parts
     return found
 
 
 def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]]]:
-    """Split a string where nothing joins its words, each piece in parts with the marks that join them."""
     parts: list[list[Item]] = [[]]
     marks: list[str] = []
     for item in items:
@@ -387,7 +290,7 @@ def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]
         elif mark:
             yield parts, marks
             parts, marks = [[]], []
-        if item.text in vocabulary("function"):
+        if _is_small(item):
             continue
         if marks[-1:] == ["and"] and not parts[-1] and not _match(parts[-2], item, items):
             yield parts[:-1], marks[:-1]
@@ -397,17 +300,19 @@ def _chains(items: Sequence[Item]) -> Iterator[tuple[list[list[Item]], list[str]
 
 
 def _mark(item: Item, *, empty: bool) -> str:
-    """Return what stands before a word: ``and`` or a comma between parts, a full stop where nothing joins."""
     if item.text in JOINTS or "&" in item.gap:
         return "and"
     if "," in item.gap:
         return ","
-    if item.text in vocabulary("function"):
+    if _is_small(item):
         return "" if empty and item.text in ARTICLES else "."
     return "" if empty or item.gap in {"", " ", "-"} else "."
 
 
+def _is_small(item: Item) -> bool:
+    return item.text in vocabulary("function") and item.key == item.text
+
+
 def _match(part: Sequence[Item], item: Item, items: Sequence[Item]) -> bool:
-    """Whether a word can go on a list: after a name, a name or a value; the first word may be no name."""
-    last = part[-1]
+    last = part[-1] if part else item
     return not last.named or last is items[0] or item.named or item.value is not None

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges.rules.values.numbers import read_number, read_single
-from semece.judges.rules.words import vocabulary
+from semece.judges.rules.words import pairs, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -17,24 +17,18 @@ if TYPE_CHECKING:
 YEAR = 372
 """Days of a year in the calendar of this module: twelve months of 31 days."""
 
+LAST_YEAR = 2200
+"""Bare numbers from here on are no years."""
+
 PRECISIONS = ("day", "month", "year", "span", "decade", "century")
 
 
 class Date(NamedTuple):
     """A date or a span of time found in a text, as an interval of days.
 
-    Parameters
-    ----------
-    low, high : int
-        Its first and last day, counted in years of :data:`YEAR` days; negative before Christ.
-    precision : str
-        One of :data:`PRECISIONS`; a part of a year ('late 1968') has the precision of the whole.
-    size : int
-        How many words it took.
-    yearless : bool
-        Whether it names no year ('March 15'); then the days count from the first of January.
-    bare : bool
-        Whether it is a bare year, four digits that may be a number.
+    Its first and last day, counted in years of :data:`YEAR` days, negative before Christ; one of :data:`PRECISIONS`, of
+    a part of a year ('late 1968') that of the whole; how many words it took; whether it names no year ('March 15'),
+    so that the days count from the first of January; whether it is a bare year, four digits that may be a number.
     """
 
     low: int
@@ -51,43 +45,26 @@ class Date(NamedTuple):
 
 
 def contains(outer: Date, inner: Date) -> bool:
-    """Whether one date lies within another; with and without a year if day and month do.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> year, day, yearless = (read_date(words_of(text), 0) for text in ("2010", "8 May 2010", "May 8"))
-    >>> contains(year, day), contains(day, year), contains(yearless, day), contains(year, yearless)
-    (True, False, True, False)
-    """
+    """Whether one date lies within another; with and without a year if day and month do."""
     if outer.yearless != inner.yearless:
-        return _yearless_within(outer, inner)
+        dated = {outer.precision, inner.precision} <= {"day", "month"}
+        return dated and outer.low % YEAR <= inner.low % YEAR and inner.high % YEAR <= outer.high % YEAR
     return outer.low <= inner.low and inner.high <= outer.high
 
 
-def _yearless_within(outer: Date, inner: Date) -> bool:
-    if inner.precision not in {"day", "month"} or outer.precision not in {"day", "month"}:
-        return False
-    return outer.low % YEAR <= inner.low % YEAR and inner.high % YEAR <= outer.high % YEAR
-
-
-_MONTHS = {
-    "january": 1, "jan": 1, "february": 2, "feb": 2, "march": 3, "mar": 3, "april": 4, "apr": 4, "may": 5, "june": 6,
-    "jun": 6, "july": 7, "jul": 7, "august": 8, "aug": 8, "september": 9, "sept": 9, "sep": 9, "october": 10, "oct": 10,
-    "november": 11, "nov": 11, "december": 12, "dec": 12,
-}  # fmt: skip
-_SEASONS = {"spring": (2, 4), "summer": (5, 7), "autumn": (8, 10), "fall": (8, 10), "winter": (11, 11)}
-_WEEKDAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
-_PARTS = {"early": (0.0, 0.5), "beginning": (0.0, 0.5), "mid": (0.25, 0.75), "middle": (0.25, 0.75), "late": (0.5, 1.0)}
+_MONTHS = {word: int(number) for word, number in pairs("months").items()}
+_SEASONS = {word: tuple(int(month) - 1 for month in ends.split("-")) for word, ends in pairs("seasons").items()}
+_WEEKDAYS = vocabulary("weekdays")
+_PARTS = {word: tuple(map(float, ends.split("-"))) for word, ends in pairs("spans").items()}
 _BEFORE_CHRIST = frozenset({"bc", "bce"})
 _AFTER_CHRIST = frozenset({"ad", "ce"})
-_DECADES = {
-    "twenties": 20, "thirties": 30, "forties": 40, "fifties": 50, "sixties": 60, "seventies": 70, "eighties": 80,
-    "nineties": 90,
-}  # fmt: skip
-_OWNERS = frozenset({"his", "her", "their", "my", "your", "our", "its"})
-_BEFORE = frozenset({"before", "prior", "earlier"})
+_DECADES = {word: int(number) for word, number in pairs("decades").items()}
+_OWNERS = vocabulary("owners")
+_BEFORE = frozenset({"before", "prior", "earlier", "until", "till"})
 _AFTER = frozenset({"after", "later"})
+_NESTED = frozenset({*_PARTS, *_WEEKDAYS, *_BEFORE, *_AFTER})
+"""Words that begin a date with another date in it."""
+
 DATE_WORDS = frozenset({*_MONTHS, *_SEASONS, *_WEEKDAYS, *_PARTS, *_AFTER_CHRIST, *_DECADES, *_BEFORE, *_AFTER})
 """Words other than numbers with which a date can begin."""
 
@@ -98,25 +75,6 @@ def read_date(words: Sequence[Word], start: int) -> Date | None:
     Understood are '8 September 2010', 'September 8th, 2010', '2010-09-08', '13/09/2010', 'Sept. 2010', 'March 15',
     '1990s', 'the sixties', '19th century', 'late 1968', 'before 1912', '480 BC', 'AD 70', '1939-1945', '03/2020', "'45"
     and a bare year 1000 to 2199. A numeric date that could be read in two orders is read month first.
-
-    Parameters
-    ----------
-    words : sequence of Word
-        A text.
-    start : int
-        Where to look, 0 <= start < len(words).
-
-    Returns
-    -------
-    Date or None
-        None if no date begins there.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> first, second = (read_date(words_of(text), 0) for text in ("8 September 2010", "September 8th, 2010"))
-    >>> first[:3] == second[:3]
-    True
     """
     text = words[start].text
     if (read := _BEGINNINGS.get(text)) is not None:
@@ -154,7 +112,6 @@ def _day_first(words: Sequence[Word], start: int) -> Date | None:
 
 
 def _days(words: Sequence[Word], start: int) -> tuple[int, int, int] | None:
-    """First day, last day and number of words of a day of the month or a range of days."""
     number = read_number(words, start) if start < len(words) else None
     if number is None or number.form == "roman" or not 1 <= number.low <= number.high <= 31:
         return None
@@ -205,10 +162,8 @@ def _footnoted_year(words: Sequence[Word], start: int) -> tuple[int, int] | None
 
 
 def _after_weekday(words: Sequence[Word], start: int) -> Date | None:
-    """Read the date after a day of the week, which adds nothing."""
-    if start + 1 >= len(words) or words[start + 1].text in _WEEKDAYS:
-        return None
-    date = read_date(words, start + 1)
+    following = words[start + 1].text if start + 1 < len(words) else ""
+    date = read_date(words, start + 1) if following and following not in _NESTED else None
     return date._replace(size=date.size + 1) if date and date.precision == "day" else None
 
 
@@ -217,7 +172,7 @@ def _part(words: Sequence[Word], start: int) -> Date | None:
     following = start + 1
     while following < len(words) and words[following].text in {"of", "the", "in", "part"}:
         following += 1
-    date = read_date(words, following) if following < len(words) and words[following].text not in _PARTS else None
+    date = read_date(words, following) if following < len(words) and words[following].text not in _NESTED else None
     if date is None or date.precision == "day":
         return None
     first, last = _PARTS[words[start].text]
@@ -226,7 +181,7 @@ def _part(words: Sequence[Word], start: int) -> Date | None:
     return date._replace(low=low, high=high, size=date.size + following - start, bare=False)
 
 
-_FAR = 10**7
+FAR_OFF = 10**7
 """Days beyond all dates."""
 
 
@@ -240,21 +195,15 @@ def _open(words: Sequence[Word], start: int) -> Date | None:
         following += 1
     while following < len(words) and words[following].text in {"the", "year", "about", "around", "circa", "c"}:
         following += 1
-    date = read_date(words, following) if following < len(words) else None
-    if (
-        date is None
-        or words[following].gap != " "
-        or abs(date.low) == _FAR
-        or _is_of_event(words, following + date.size)
-    ):
+    if following >= len(words) or words[following].text in _BEFORE | _AFTER:
         return None
-    low, high = (-_FAR, date.low - 1) if early else (date.high + 1, _FAR)
+    date = read_date(words, following)
+    if date is None or words[following].gap != " ":
+        return None
+    if words[start].text in {"until", "till"}:
+        return date._replace(low=-FAR_OFF, size=date.size + following - start, bare=False)
+    low, high = (-FAR_OFF, date.low - 1) if early else (date.high + 1, FAR_OFF)
     return date._replace(low=low, high=high, precision="span", size=date.size + following - start, bare=False)
-
-
-def _is_of_event(words: Sequence[Word], place: int) -> bool:
-    """Whether a date only says of which event: 'after the 2017 season'."""
-    return place < len(words) and not words[place].gap.strip() and words[place].text in vocabulary("events")
 
 
 def _decade_in_words(words: Sequence[Word], start: int) -> Date | None:
@@ -304,7 +253,6 @@ def _numeric_month(parts: Sequence[str]) -> Date | None:
 
 
 def _ordered(parts: Sequence[str], *, day_first: bool) -> tuple[int, int, int]:
-    """Sort the parts of a numeric date into year, month and day."""
     first, second, third = map(int, parts)
     if len(parts[0]) == 4:
         return first, second, third
@@ -318,7 +266,7 @@ def _years(words: Sequence[Word], start: int) -> Date | None:
     if not plural and (short := _short_year(words[start])) is not None:
         return _year(short, short, size=1)
     single = read_single(words, start)
-    if single is None or single.place != 1 or not 0 < single.low < 10000:
+    if single is None or single.place != 1 or not 0 < single.low < 10000 or words[start].gap == ":":
         return None
     if single.form in {"ordinal", "roman"}:
         return _century(words, start + single.size, int(single.low), single.size)
@@ -348,39 +296,22 @@ def _year(first: int, last: int, *, size: int, bare: bool = False) -> Date:
 
 def _decade(value: int, *, size: int) -> Date | None:
     """Return '1990s', '90s' or '1800s' (a century); the '2000s' are a decade."""
-    if value % 10:
+    value += 1900 if 20 <= value <= 90 else 0
+    if value % 10 or not 1000 <= value < LAST_YEAR:
         return None
-    if 20 <= value <= 90:
-        value += 1900
-    if not 1000 <= value < 2200:
-        return None
-    if value % 100 == 0 and value < 2000:
-        return Date(value * YEAR, (value + 100) * YEAR - 1, "century", size)
-    return Date(value * YEAR, (value + 10) * YEAR - 1, "decade", size)
+    span, precision = (100, "century") if value % 100 == 0 and value < 2000 else (10, "decade")
+    return Date(value * YEAR, (value + span) * YEAR - 1, precision, size)
 
 
 def century_of(number: int, size: int) -> Date | None:
-    """Return a century after Christ by its number; both 1800 and 1900 belong to the 19th.
-
-    Examples
-    --------
-    >>> century_of(19, 1).low // YEAR, century_of(19, 1).high // YEAR
-    (1800, 1900)
-    """
+    """Return a century after Christ by its number; both 1800 and 1900 belong to the 19th."""
     if not 0 < number <= 21:
         return None
     return Date(100 * (number - 1) * YEAR, (100 * number + 1) * YEAR - 1, "century", size)
 
 
 def month_of(number: int, size: int) -> Date | None:
-    """Return a month without a year by its number.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import Word
-    >>> month_of(12, 1) == read_date([Word("december", "December", "")], 0)
-    True
-    """
+    """Return a month without a year by its number."""
     return _dated(number, (1, 31), None, size) if 1 <= number <= 12 else None
 
 

@@ -24,64 +24,34 @@ class Bound(NamedTuple):
     size: int
 
 
-@lru_cache(maxsize=1)
-def _before() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    return _by_first("bounds")
-
-
-@lru_cache(maxsize=1)
-def _after() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    return _by_first("bounds_after")
-
-
+@lru_cache(maxsize=2)
 def _by_first(name: str) -> dict[str, list[tuple[tuple[str, ...], str]]]:
     table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for row in phrases(name):
-        sign, *words = row.split()
+    for sign, *words in map(str.split, phrases(name)):
         table.setdefault(words[0], []).append((tuple(words), sign))
     return table
 
 
 def bound_words() -> frozenset[str]:
-    """Collect the words with which a bound can begin.
-
-    Examples
-    --------
-    >>> "more" in bound_words(), "paris" in bound_words()
-    (True, False)
-    """
-    return frozenset(_before())
+    """Collect the words with which a bound can begin."""
+    return frozenset(_by_first("bounds"))
 
 
 def read_bound(words: Sequence[Word], start: int) -> Bound | None:
-    """Read the words of a bound, or the sign in front of a number, which takes no word.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_bound(words_of(text), 0) for text in ("at least 8", ">8", "8")]
-    [Bound(sign='>=', size=2), Bound(sign='>', size=0), None]
-    """
+    """Read the words of a bound, or the sign in front of a number, which takes no word."""
     gap = words[start].gap
     if gap and (sign := _SIGNS.get(gap.strip(" (~"))):
         return Bound(sign, 0)
-    return _match(_before(), words, start)
+    return _match("bounds", words, start)
 
 
 def bound_after(words: Sequence[Word], start: int) -> Bound | None:
-    """Read the words of a bound that follow a quantity: 'or more', '+'.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [bound_after(words_of(text), 1) for text in ("8 or more", "8+", "8 or 9")]
-    [Bound(sign='>=', size=2), Bound(sign='>=', size=1), None]
-    """
-    return _match(_after(), words, start) if start < len(words) else None
+    """Read the words of a bound that follow a quantity: 'or more', '+'."""
+    return _match("bounds_after", words, start) if start < len(words) else None
 
 
-def _match(table: dict[str, list[tuple[tuple[str, ...], str]]], words: Sequence[Word], start: int) -> Bound | None:
-    for wanted, sign in table.get(words[start].text, ()):
+def _match(name: str, words: Sequence[Word], start: int) -> Bound | None:
+    for wanted, sign in _by_first(name).get(words[start].text, ()):
         here = words[start : start + len(wanted)]
         if tuple(word.text for word in here) == wanted and all(word.gap in {"", " "} for word in here[1:]):
             return Bound(sign, len(wanted))
@@ -89,14 +59,5 @@ def _match(table: dict[str, list[tuple[tuple[str, ...], str]]], words: Sequence[
 
 
 def bounded(number: Number, sign: str) -> Number:
-    """Return the numbers above or below a bound; its form is the sign.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.values.numbers import Number
-    >>> bounded(Number(8.0, 8.0, 1.0, "digits", 1), ">=")[:2]
-    (8.0, inf)
-    """
-    if sign[0] == ">":
-        return number._replace(high=inf, form=sign)
-    return number._replace(low=-inf, form=sign)
+    """Return the numbers above or below a bound; its form is the sign."""
+    return number._replace(high=inf, form=sign) if sign[0] == ">" else number._replace(low=-inf, form=sign)

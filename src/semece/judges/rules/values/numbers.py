@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.judges.rules.words import vocabulary
+from semece.judges.rules.words import numbers, vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,19 +18,10 @@ if TYPE_CHECKING:
 class Number(NamedTuple):
     """A number or a range found in a text.
 
-    Parameters
-    ----------
-    low, high : float
-        Its ends, equal unless it is a range.
-    place : float
-        The value of the last place written: 0.1 for 2.4, 1 for 25, 1e8 for '2.4 billion', 0 for fractions.
-    form : str
-        How it was written: ``digits``, ``word``, ``ordinal``, ``roman``, ``year`` (four bare digits, 1000 to 2199),
-        ``sum`` ('6 feet 2 inches'), or the sign of a bound, ``>``, ``>=``, ``<``, ``<=``.
-    size : int
-        How many words it took.
-    scale : float
-        The value of its scale word or power of ten, 1e9 for '2.4 billion' and '2.4 x 10^9'; 1 without.
+    Its ends, equal unless it is a range; the value of the last place written (0.1 for 2.4, 1 for 25, 1e8 for '2.4
+    billion', 0 for fractions); how it was written: ``digits``, ``word``, ``ordinal``, ``roman``, ``year`` (four bare
+    digits, 1000 to 2199), ``sum`` ('6 feet 2 inches'), or the sign of a bound, ``>``, ``>=``, ``<``, ``<=``; how many
+    words it took; the value of its scale word or power of ten, 1e9 for '2.4 billion', 1 without.
     """
 
     low: float
@@ -41,73 +32,35 @@ class Number(NamedTuple):
     scale: float = 1.0
 
 
-_UNITS: dict[str, int] = {
-    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9,
-    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
-    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
-    "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "fourty": 40,
-}  # fmt: skip
-_ORDINALS: dict[str, int] = {
-    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-    "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15,
-    "sixteenth": 16, "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
-    "fortieth": 40, "fiftieth": 50, "sixtieth": 60, "seventieth": 70, "eightieth": 80, "ninetieth": 90,
-}  # fmt: skip
-_SCALES = {
-    "hundred": 100.0, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12, "quadrillion": 1e15,
-    "mn": 1e6, "bn": 1e9, "tn": 1e12, "trn": 1e12, "lakh": 1e5, "crore": 1e7, "dozen": 12.0,
-}  # fmt: skip
-_SCALE_ORDINALS = {"hundredth": 100.0, "thousandth": 1e3, "millionth": 1e6}
-_SUFFIXES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "b": 1e9}
+_UNITS = {word: int(value) for word, value in numbers("cardinals").items()}
+_ORDINALS = {word: int(value) for word, value in numbers("ordinals").items()}
+_SCALES = numbers("scales")
+_SCALE_ORDINALS = numbers("scale_ordinals")
+_SUFFIXES = numbers("scale_letters")
 _SIGNS = frozenset({"minus", "negative"})
-_TIMES = {"once": 1.0, "twice": 2.0, "thrice": 3.0}
-_PARTS = {"half": 0.5, "third": 1 / 3, "quarter": 0.25, "fourth": 0.25, "fifth": 0.2, "eighth": 0.125, "tenth": 0.1}
+_TIMES = numbers("times_over")
+_PARTS = numbers("fractions")
 _PLURAL_PARTS = {"halves": 0.5} | {f"{word}s": value for word, value in _PARTS.items()}
 _CONTINUING = frozenset({*_SCALES, *_PARTS, *_PLURAL_PARTS, "and", "a", "an", "of"})
 """Words apart from a number that can go on with it."""
 
-_ROMAN_DIGITS = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
+_ROMAN_DIGITS = numbers("roman")
 _ROMAN = re.compile(r"^(?=[ivxlcdm])m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,4})$")
+_WORDS = frozenset({*_UNITS, *_ORDINALS, *_SCALES, *_SCALE_ORDINALS, *_TIMES})
 _ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
 _LITERAL = re.compile(r"^(?P<mantissa>\d+(?:\.\d+)?)(?:\s?[x*]\s?10\s?\^\s?|e)(?P<power>[+-]?\d+)$", re.IGNORECASE)
 
 
 @lru_cache(maxsize=65536)
 def is_number_word(text: str) -> bool:
-    """Whether a number can begin with a word.
-
-    Examples
-    --------
-    >>> is_number_word("seven"), is_number_word("7"), is_number_word("paris")
-    (True, True, False)
-    """
+    """Whether a number can begin with a word."""
     if text.lstrip(".")[:1].isdecimal() or text in {"half", "quarter"} or text in _SIGNS:
         return True
-    tables: tuple[dict[str, int] | dict[str, float], ...] = (_UNITS, _ORDINALS, _SCALES, _SCALE_ORDINALS, _TIMES)
-    return any(text in table for table in tables) or _ROMAN.match(text) is not None
+    return text in _WORDS or _ROMAN.match(text) is not None
 
 
 def read_number(words: Sequence[Word], start: int) -> Number | None:
-    """Read the number or the range of numbers that begins at a word.
-
-    Parameters
-    ----------
-    words : sequence of Word
-        A text.
-    start : int
-        Where to look, 0 <= start < len(words).
-
-    Returns
-    -------
-    Number or None
-        None if no number begins there.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_number(words_of(text), 0)[:2] for text in ("twenty-five", "2.4 billion", "10-12", "third", "IV")]
-    [(25.0, 25.0), (2400000000.0, 2400000000.0), (10.0, 12.0), (3.0, 3.0), (4.0, 4.0)]
-    """
+    """Read the number or the range of numbers that begins at a word."""
     first = read_single(words, start)
     joint = start + first.size if first else 0
     if first is None or joint >= len(words):
@@ -138,14 +91,7 @@ def _range(first: Number, second: Number | None, skipped: int) -> Number | None:
 
 
 def read_single(words: Sequence[Word], start: int) -> Number | None:
-    """Read the number that begins at a word, one end only where it is a range.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> read_single(words_of("10-12"), 0).high
-    10.0
-    """
+    """Read the number that begins at a word, one end only where it is a range."""
     text = words[start].text
     if text.lstrip(".")[:1].isdecimal():
         return _digits(words, start)
@@ -163,7 +109,7 @@ def _negative(words: Sequence[Word], start: int) -> Number | None:
     joined = start + 1 < len(words) and words[start + 1].gap in {" ", "-"}
     if not joined or (start and words[start].gap.strip() == "" and is_number_word(words[start - 1].text)):
         return None
-    number = read_single(words, start + 1)
+    number = read_single(words, start + 1) if words[start + 1].text not in _SIGNS else None
     if number is None or number.form in {"ordinal", "roman"} or number.low < 0:
         return None
     return number._replace(low=-number.low, high=-number.high, size=number.size + 1)
@@ -181,7 +127,7 @@ def _digits(words: Sequence[Word], start: int) -> Number:
     """Read '12', '-12.5', '12th', '1/2', '3 1/2', '2.4 billion'."""
     word = words[start]
     value, place = _literal(word.text)
-    if word.gap.strip() == "-" and word.gap[-1] == "-" and (start == 0 or word.gap[0] == " "):
+    if word.gap[-1:] == "-" and word.gap.strip(" (,;:=[") == "-" and (start == 0 or len(word.gap) > 1):
         value = -value
     following = words[start + 1] if start + 1 < len(words) else None
     if following is not None and following.gap == "" and following.text in _ORDINAL_ENDINGS:
@@ -193,6 +139,11 @@ def _digits(words: Sequence[Word], start: int) -> Number:
     year = len(word.text) == 4 and word.text.isdecimal() and 1000 <= value < 2200
     scale = place if _LITERAL.match(word.text) and abs(value) >= 1e3 else 1.0
     return _scaled(words, start, Number(value, value, place, "year" if year else "digits", 1, scale))
+
+
+def in_millions(number: Number) -> Number:
+    """Multiply a number by a million."""
+    return Number(number.low * 1e6, number.high * 1e6, number.place * 1e6, "digits", number.size, 1e6)
 
 
 def _slashed(words: Sequence[Word], start: int) -> float:
@@ -213,7 +164,9 @@ def _scaled(words: Sequence[Word], start: int, number: Number) -> Number:
     number = _times_scales(words, start, number)
     here = start + number.size
     following = [word.text for word in words[here : here + 4]]
-    if number.place == 0 and following and number.low < 1 and _following_scale(words, here):
+    article = here + (words[here].text == "of" if here < len(words) else 0)
+    scaled = [word.text for word in words[article : article + 2]]
+    if number.place == 0 and number.low < 1 and scaled[:1] in (["a"], ["an"]) and scaled[-1] in _SCALES:
         return _times_scales(words, start, number._replace(size=number.size + 1 + (following[0] == "of")))
     if part := and_part(following):
         value = number.low + part[0] * number.scale
@@ -227,7 +180,6 @@ def _scaled(words: Sequence[Word], start: int, number: Number) -> Number:
 
 
 def _times_scales(words: Sequence[Word], start: int, number: Number) -> Number:
-    """Apply the scale words that follow, and a letter for one that sticks to the digits."""
     value, place, form, size, scale = number.low, number.place, number.form, number.size, number.scale
     while start + size < len(words) and (factor := _scale(words[start + size])):
         value, place, scale, form, size = value * factor, place * factor, scale * factor, "digits", size + 1
@@ -240,20 +192,8 @@ def _scale(word: Word) -> float:
     return _SCALES.get(word.text, 0.0) if word.gap.strip() in {"", "-"} else 0.0
 
 
-def _following_scale(words: Sequence[Word], here: int) -> bool:
-    """Whether 'a' or 'of a' and a scale word follow: 'half a dozen', 'a quarter of a million'."""
-    here += words[here].text == "of"
-    return here + 1 < len(words) and words[here].text in {"a", "an"} and words[here + 1].text in _SCALES
-
-
 def and_part(following: Sequence[str]) -> tuple[float, int] | None:
-    """Read 'and a half', 'and three quarters' after a number: the part and how many words it takes.
-
-    Examples
-    --------
-    >>> and_part(["and", "a", "half"]), and_part(["and", "a", "dog"])
-    ((0.5, 3), None)
-    """
+    """Read 'and a half', 'and three quarters' after a number: the part and how many words it takes."""
     if len(following) < 3 or following[0] != "and":
         return None
     if following[1] in {"a", "one"} and following[2] in {"half", "quarter", "third"}:
@@ -290,7 +230,7 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
         if text == "and" and (current >= 100 or (total and not current)) and _continues(words, start + size + 1):
             size += 1
             continue
-        if text in {"oh", "o"} and 10 <= current < 100 and (unit := _unit_digit(words, start + size + 1)):
+        if text in {"oh", "o"} and 10 <= current < 100 and (unit := _digit(words, start + size + 1)):
             current, size = current * 100 + unit, size + 2
             continue
         added = _add(total, current, text)
@@ -306,8 +246,7 @@ def _spelled(words: Sequence[Word], start: int) -> Number | None:
     return _scaled(words, start, Number(value, value, place, "word", size, scale))
 
 
-def _unit_digit(words: Sequence[Word], place: int) -> int:
-    """Return the value of a word from 'one' to 'nine', 0 for another."""
+def _digit(words: Sequence[Word], place: int) -> int:
     value = _UNITS.get(words[place].text, 0) if place < len(words) else 0
     return value if value < 10 else 0
 
@@ -339,7 +278,6 @@ def _add(total: float, current: float, text: str) -> tuple[float, float] | None:
 
 
 def _append(current: float, value: int) -> float | None:
-    """Return the number after one more word below a hundred; None if the word begins another number."""
     rest = current % 100
     if current == 0 or (rest == 0 and value > 0):
         return current + value

@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
-from semece.judges.rules.values.numbers import read_number
-from semece.judges.rules.values.units import CODES, CURRENCIES, UNITS, Unit, is_currency
+from semece.judges.rules.values.numbers import in_millions, read_number
+from semece.judges.rules.values.units import CODES, CURRENCIES, UNITS, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from semece.judges.rules.values.numbers import Number
-    from semece.judges.rules.values.quantities import Quantity
     from semece.judges.rules.words import Word
-
-Q = TypeVar("Q", bound="Quantity")
-
 
 PRICE_WORDS = CURRENCIES | {"us", "c", "ca", "can", "a", "au", "nz", "hk", "s", "nt", "r"}
 """Marks of currencies, and the letters before one ('US$'); a code can begin a price, too."""
 
 
 def read_price(words: Sequence[Word], start: int) -> tuple[Number, Unit, int] | None:
-    """Read a number after the mark or the code of a currency: '$5', 'C$5', 'EUR 5', '$5-$10'.
-
-    Returns
-    -------
-    tuple or None
-        The number, the currency and how many words both take.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_price(words_of(text), 0)[1].dimension for text in ("$5", "C$5", "EUR 5")]
-    ['USD', 'CAD', 'EUR']
-    """
+    """Read a number after the mark or the code of a currency: '$5', 'C$5', 'EUR 5', '$5-$10'."""
     if not _begins(words[start]):
         return None
     marked = _currency(words, start)
@@ -42,8 +26,18 @@ def read_price(words: Sequence[Word], start: int) -> tuple[Number, Unit, int] | 
     if marked is None or number is None or number.form in {"ordinal", "roman"}:
         return None
     unit, size = marked[0], marked[1] + number.size
-    number, size = _in_millions(words, start, number, size)
+    if _is_debt(words, start, start + marked[1]):
+        number = number._replace(low=-number.low, high=-number.high)
+    if number.scale == 1 and start + size < len(words) and words[start + size].form == "m":
+        number, size = in_millions(number), size + 1
     return _to(words, start, number, unit, size)
+
+
+def _is_debt(words: Sequence[Word], start: int, place: int) -> bool:
+    """Whether a minus stands before the mark of a currency, or between it and the number: '-$5', '$-5'."""
+    before = words[start].gap
+    led = before[-1:] == "-" and (start == 0 or before[0] in " (")
+    return led or (place > start and words[place].gap == "-" and words[start].text in CURRENCIES)
 
 
 def _begins(word: Word) -> bool:
@@ -61,16 +55,6 @@ def _currency(words: Sequence[Word], start: int) -> tuple[Unit, int] | None:
     return (UNITS[spelling], 2) if spelling.endswith("$") and spelling in UNITS else None
 
 
-def _in_millions(words: Sequence[Word], start: int, number: Number, size: int) -> tuple[Number, int]:
-    """Read the 'm' of '$15m', the 't' of '$2T'."""
-    letter = words[start + size].form if start + size < len(words) and words[start + size].gap in {"", " "} else ""
-    factor = {"m": 1e6, "T": 1e12, "t": 1e12}.get(letter, 1.0)
-    if factor == 1 or number.scale > 1:
-        return number, size
-    ends = (number.low * factor, number.high * factor)
-    return number._replace(low=ends[0], high=ends[1], place=number.place * factor, scale=factor), size + 1
-
-
 def _to(words: Sequence[Word], start: int, number: Number, unit: Unit, size: int) -> tuple[Number, Unit, int]:
     """Read the end of a range whose ends have a mark each: '$5 to $10'."""
     place = start + size
@@ -84,19 +68,3 @@ def _to(words: Sequence[Word], start: int, number: Number, unit: Unit, size: int
     scale = second[0].scale if number.scale == 1 and number.low < 1000 and second[0].scale > 1 else 1.0
     whole = number._replace(low=number.low * scale, high=second[0].high, scale=second[0].scale)
     return whole, unit, place - start + second[2]
-
-
-def with_cents(words: Sequence[Word], start: int, quantity: Q, size: int) -> tuple[Q, int]:
-    """Add the hundredths that follow a currency without a name: 'two pounds fifty'."""
-    place = start + size
-    if quantity.unit is None or not is_currency(quantity.unit, with_pound=True) or place >= len(words):
-        return quantity, size
-    number = read_number(words, place) if words[place].gap == " " else None
-    if number is None or number.place != 1 or not 1 <= number.low < 100 or number.form not in {"word", "digits"}:
-        return quantity, size
-    end = place + number.size
-    if end < len(words) and not words[end].gap.strip():
-        return quantity, size
-    value = quantity.number.low + number.low / 100
-    whole = quantity.number._replace(low=value, high=value, place=0.01)
-    return quantity._replace(number=whole), size + number.size

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.judges.rules.values.clock import CLOCK, read_clock
 from semece.judges.rules.values.inequalities import bound_after, bounded, read_bound
-from semece.judges.rules.values.numbers import Number, and_part, is_number_word, read_number
-from semece.judges.rules.values.prices import read_price, with_cents
+from semece.judges.rules.values.numbers import Number, and_part, in_millions, is_number_word, read_number
+from semece.judges.rules.values.prices import read_price
+from semece.judges.rules.values.times import CLOCK, OFTEN, read_clock, read_frequency
 from semece.judges.rules.values.units import ARTICLED, UNITS, Unit, is_currency, read_units
 from semece.judges.rules.words import stem, vocabulary
 
@@ -21,24 +21,16 @@ if TYPE_CHECKING:
 class Quantity(NamedTuple):
     """A number with what is counted or measured.
 
-    Parameters
-    ----------
-    number : Number
-        The number or range.
-    unit : Unit or None
-        Its unit; None if there is none that is known.
-    counts : bool
-        Whether a plural noun follows: 'four seasons'.
-    hedged : bool
-        Whether a word such as 'about' stands before it.
-    others : tuple of Quantity
-        What else it may mean: '1.5m' metres or million, 'pounds' of mass or money, '3:30' at night or in the afternoon.
+    The number or range; its unit, None if there is none that is known; whether a plural noun follows ('four seasons');
+    whether a word such as 'about' stands before it; whether its unit is not written but asked for; what else it may
+    mean: '1.5m' metres or million, 'pounds' of mass or money, '3:30' at night or in the afternoon.
     """
 
     number: Number
     unit: Unit | None
     counts: bool = False
     hedged: bool = False
+    implied: bool = False
     others: tuple[Quantity, ...] = ()
 
     @property
@@ -61,27 +53,15 @@ class Quantity(NamedTuple):
         return f"#{sign}{value} {self.unit.dimension}" if self.unit else f"#{sign}{value}"
 
 
-NUMBERING = frozenset({"no", "nr", "number", "num"})
-"""Words that make a number a rank: 'No. 5'."""
-
-_FILLERS = frozenset({"a", "an", "about", "around", "approximately", "the"})
-_LATER = frozenset({"old", "long", "ago", "later", "earlier", "high", "tall", "deep", "wide", "away", "apart"})
+NUMBERING = vocabulary("numbering")
 _HALF_PAST = re.compile(r"^h([0-5]?\d)m?$")
 
 
 def read_quantity(words: Sequence[Word], start: int) -> tuple[Quantity, int] | None:
-    """Read the quantity that begins at a word, and how many words it takes.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> quantity, size = read_quantity(words_of("2 hours 30 minutes"), 0)
-    >>> quantity.ends, quantity.unit.dimension, size
-    ((9000.0, 9000.0), 'time', 4)
-    """
+    """Read the quantity that begins at a word, and how many words it takes."""
     bound = read_bound(words, start)
     place = start + (bound.size if bound else 0)
-    while bound and bound.size and place < len(words) and words[place].text in _FILLERS:
+    while bound and bound.size and place < len(words) and words[place].text in vocabulary("fillers"):
         place += 1
     found = _read(words, place) if place < len(words) else None
     if found is None:
@@ -105,13 +85,13 @@ def _read(words: Sequence[Word], start: int) -> tuple[Quantity, int] | None:
     if (time := read_clock(words, start)) is not None:
         quantities = [Quantity(Number(minute, minute, 1.0, "digits", time[1]), CLOCK) for minute in time[0]]
         return quantities[0]._replace(others=tuple(quantities[1:])), time[1]
+    if (often := read_frequency(words, start)) is not None:
+        return Quantity(often[0], OFTEN), often[1]
     if (price := read_price(words, start)) is not None:
         return Quantity(price[0], price[1], hedged=_hedged(words, start)), price[2]
-    if (one := _articled(words, start)) is not None:
+    one, number = _articled(words, start), None if _is_pronoun(words, start) else read_number(words, start)
+    if one is not None or number is None:
         return one
-    number = read_number(words, start)
-    if number is None or _is_pronoun(words, start):
-        return None
     return _measured(words, start, _ratio(words, start, number) or number)
 
 
@@ -152,7 +132,7 @@ def _ends_phrase(words: Sequence[Word], place: int) -> bool:
     if place >= len(words):
         return True
     word = words[place]
-    function = word.text in vocabulary("function") or word.text in _LATER
+    function = word.text in vocabulary("function") or word.text in vocabulary("later")
     return bool(word.gap.strip()) or function or is_number_word(word.text)
 
 
@@ -217,9 +197,10 @@ def _with_unit(
 ) -> tuple[Quantity, int]:
     """Put number and unit together, with what follows: a smaller unit, 'and a half', the end of a range, cents."""
     size = number.size + units[1]
-    million = _million(words, start, number, units)
-    if million is not None:
-        return million
+    million = start + number.size
+    currency = read_units(words, million + 1) if words[million].form == "m" and million + 1 < len(words) else None
+    if currency is not None and is_currency(currency[0][0]):
+        return Quantity(in_millions(number), currency[0][0]), number.size + 1 + currency[1]
     quantity = Quantity(number, units[0][0], hedged=hedged)
     following = [word.text for word in words[start + size : start + size + 3]]
     if (part := and_part(following)) and number.low == number.high:
@@ -229,31 +210,9 @@ def _with_unit(
     else:
         quantity, size = _compound(words, start, quantity, size)
         quantity, size = _to(words, start, quantity, size)
-        quantity, size = with_cents(words, start, quantity, size)
+        quantity, size = _with_cents(words, start, quantity, size)
     others = tuple(quantity._replace(unit=unit) for unit in units[0][1:])
     return quantity._replace(others=others + _glued(words, start, quantity)), size
-
-
-def _million(
-    words: Sequence[Word], start: int, number: Number, units: tuple[tuple[Unit, ...], int]
-) -> tuple[Quantity, int] | None:
-    """Read '15m USD': where a currency follows, the letter is no metre."""
-    end = start + number.size
-    currency = read_units(words, end + 1) if words[end : end + 1] and words[end].form == "m" else None
-    if units[1] != 1 or currency is None or not is_currency(currency[0][0]):
-        return None
-    return Quantity(in_millions(number), currency[0][0]), number.size + 1 + currency[1]
-
-
-def in_millions(number: Number) -> Number:
-    """Multiply a number by a million.
-
-    Examples
-    --------
-    >>> in_millions(Number(1.5, 1.5, 0.1, "digits", 1))[:3]
-    (1500000.0, 1500000.0, 100000.0)
-    """
-    return Number(number.low * 1e6, number.high * 1e6, number.place * 1e6, "digits", number.size, 1e6)
 
 
 def _glued(words: Sequence[Word], start: int, quantity: Quantity) -> tuple[Quantity, ...]:
@@ -317,12 +276,27 @@ def _to(words: Sequence[Word], start: int, quantity: Quantity, size: int) -> tup
 
 def _is_pronoun(words: Sequence[Word], start: int) -> bool:
     """Whether 'one' counts nothing: 'one of them', 'no one', 'one another'."""
-    if words[start].text != "one":
-        return False
     before = words[start - 1].text if start else ""
     after = words[start + 1].text if start + 1 < len(words) else ""
-    return after in {"of", "another", "who", "that"} or before in {"no", "any", "every", "some", "the", "this"}
+    other = after in {"of", "another", "who", "that"} or before in {"no", "any", "every", "some", "the", "this"}
+    return words[start].text == "one" and other
 
 
 def _hedged(words: Sequence[Word], start: int) -> bool:
     return start > 0 and words[start - 1].text in vocabulary("hedges")
+
+
+def _with_cents(words: Sequence[Word], start: int, quantity: Quantity, size: int) -> tuple[Quantity, int]:
+    """Add the hundredths that follow a currency without a name: 'two pounds fifty'."""
+    place = start + size
+    if quantity.unit is None or not is_currency(quantity.unit, with_pound=True) or place >= len(words):
+        return quantity, size
+    number = read_number(words, place) if words[place].gap == " " else None
+    if number is None or number.place != 1 or not 1 <= number.low < 100 or number.form not in {"word", "digits"}:
+        return quantity, size
+    end = place + number.size
+    if end < len(words) and not words[end].gap.strip():
+        return quantity, size
+    value = quantity.number.low + number.low / 100
+    whole = quantity.number._replace(low=value, high=value, place=0.01)
+    return quantity._replace(number=whole), size + number.size

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from semece.judges.rules.values.clock import CLOCK, HALF_DAY
-from semece.judges.rules.values.dates import PRECISIONS, YEAR, Date, contains
+from semece.judges.rules.values.dates import FAR_OFF, PRECISIONS, YEAR, Date, contains
+from semece.judges.rules.values.times import CLOCK, HALF_DAY
 from semece.judges.rules.values.units import is_currency
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from semece.judges.rules.values.quantities import Quantity
     from semece.judges.rules.values.units import Unit
 
-CONVERSION = 0.01
-"""Relative tolerance after a conversion between units: what people round away."""
+COARSEST = 0.05
+"""Relative tolerance after a conversion, however coarse a number is written: 3 lb are 1.4 kg, which is not 1 kg."""
 
-HOT = 1000.0
-DEGREES = 0.6
-"""Tolerance between scales of temperature in kelvins, up to 1,000 of them; beyond that they are like other units."""
+ZEROS = 0.02
+"""Zeros at the end count as rounded up to a place of this share of the number: 100 miles are 160 km."""
+
+EXACT = 0.002
+"""Relative tolerance between a fraction in digits and a decimal number, three digits of it: 1/3 is 0.333, not 0.33."""
 
 HEDGED = 0.02
 """Relative tolerance where one of two numbers is hedged ('about 300') and both are large or measured."""
 
 ROUNDED = 0.05
 """How much of a measured value a whole number may round away: 78.08 per cent are 78 per cent, 1.4 are not 1."""
-
 
 FAR = 1.2
 """How many times a lower bound an answer may be: 'more than 80' are 80 to 96."""
@@ -37,39 +41,16 @@ def same_quantity(one: Quantity, other: Quantity) -> bool:
     A missing unit is supplied by the other, unless things are counted; a fraction can be a percentage. In the same
     unit, one number must be a rounding of the other as far as its decimals, its scale word or its hedge go (2.4 and
     2.45 billion; 25 and 26 differ); a measured whole number may be the rounding of one with decimals (78 and 78.08 per
-    cent). Between units one per cent is allowed. A rank ('the third') is no count ('three seasons'), a bound ('more
-    than 8') no number. Of several meanings ('pounds') one must fit.
-
-    Parameters
-    ----------
-    one, other : Quantity
-        What was read in two strings.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.values.quantities import read_quantity
-    >>> from semece.judges.rules.words import words_of
-    >>> texts = ("5 km", "5 kilometres", "3.1 miles", "5", "5 kg", "more than 5 km")
-    >>> first, *others = (read_quantity(words_of(text), 0)[0] for text in texts)
-    >>> [same_quantity(first, another) for another in others]
-    [True, True, True, False, False]
+    cent). Between units the coarser of the two precisions counts, at most five per cent. A rank ('the third') is no
+    count ('three seasons'), a bound ('more than 8') no number. Of several meanings ('pounds') one must fit.
     """
-    return _meet(one, other, either=True)
+    return any(_agree(fine, coarse, either=True) for fine, coarse in _readings(one, other))
 
 
 def answers_quantity(given: Quantity, wanted: Quantity) -> bool:
-    """Whether a quantity answers where another is the reference: as precise as it, more precise, or in its range.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.values.quantities import read_quantity
-    >>> from semece.judges.rules.words import words_of
-    >>> texts = ("26.2 miles", "26 miles", "more than 25 miles")
-    >>> precise, coarse, bound = (read_quantity(words_of(text), 0)[0] for text in texts)
-    >>> answers_quantity(precise, coarse), answers_quantity(coarse, precise), answers_quantity(precise, bound)
-    (True, False, True)
-    """
-    return _meet(given, wanted, either=False) or within(given, wanted)
+    """Whether a quantity answers where another is the reference: as precise as it, more precise, or in its range."""
+    agree = any(_agree(fine, coarse, either=False) for fine, coarse in _readings(given, wanted))
+    return agree or within(given, wanted)
 
 
 def measures(value: Quantity | Date, unit: Unit | None) -> bool:
@@ -79,18 +60,28 @@ def measures(value: Quantity | Date, unit: Unit | None) -> bool:
     return any(one.unit is None or one.unit.dimension == unit.dimension for one in value.meanings)
 
 
-def _meet(fine: Quantity, coarse: Quantity, *, either: bool) -> bool:
-    """Whether some meanings agree; of measured values the second, or either, may be rounded to a whole number."""
-    if not (fine.others or coarse.others):
-        return _agree(fine, coarse, either=either)
-    return any(_agree(one, other, either=either) for one in fine.meanings for other in coarse.meanings)
+def _readings(one: Quantity, other: Quantity) -> Iterator[tuple[Quantity, Quantity]]:
+    """Pair what two quantities may mean.
+
+    A word means the same in both: 52 and 62 gallons are not American and British ones. A unit that is only implied, and
+    has several meanings, is never converted.
+    """
+    units = [[meaning.unit for meaning in quantity.meanings] for quantity in (one, other)]
+    if units[0] == units[1]:
+        yield from zip(one.meanings, other.meanings, strict=True)
+        return
+    vague = (one.implied and bool(one.others)) or (other.implied and bool(other.others))
+    for first, second in product(one.meanings, other.meanings):
+        if not vague or first.unit == second.unit or None in {first.unit, second.unit}:
+            yield first, second
 
 
 def _agree(fine: Quantity, coarse: Quantity, *, either: bool) -> bool:
     one, other = fine.unit, coarse.unit
     if _signs(fine) != _signs(coarse):
         fine, coarse = _rough(fine), _rough(coarse)
-    if _signs(fine) != _signs(coarse) or _rank_and_count(fine, coarse):
+    counted = (coarse.counts and fine.number.form in _RANKS) or (fine.counts and coarse.number.form in _RANKS)
+    if _signs(fine) != _signs(coarse) or counted:
         return False
     if one is None or other is None:
         return _supplied(fine, coarse) if one is not other else _same_numbers(fine, coarse, 1.0)
@@ -113,22 +104,24 @@ LARGE = 1000.0
 
 
 def _signs(quantity: Quantity) -> str:
-    """Return the sign of a bound, nothing for a number."""
     return quantity.number.form if quantity.number.form[0] in "<>" else ""
 
 
 def _converted(fine: Quantity, coarse: Quantity) -> bool:
-    """Whether a quantity in another unit is the same, or rounds to what is written: 40 acres and 16 hectares."""
     if fine.unit is None or coarse.unit is None:
         return False
-    heat = fine.unit.dimension == "temperature"
-    half = 0.5 * coarse.number.place * coarse.unit.factor
-    for one, other in zip(fine.ends, coarse.ends, strict=True):
-        largest = max(abs(one), abs(other))
-        near = DEGREES if heat and largest < HOT else max(CONVERSION * largest, min(half, 2 * CONVERSION * largest))
-        if one != other and abs(one - other) > near:
-            return False
-    return True
+    place = max(_tolerance(fine), _tolerance(coarse))
+    return all(
+        abs(one - other) <= max(min(place, COARSEST * max(abs(one), abs(other))), 1e-9 * abs(one))
+        for one, other in zip(fine.ends, coarse.ends, strict=True)
+    )
+
+
+def _tolerance(quantity: Quantity) -> float:
+    place, value = quantity.number.place, abs(quantity.number.high)
+    while place >= 1 and isfinite(value) and value and value % (10 * place) == 0 and 10 * place <= ZEROS * value:
+        place *= 10
+    return 0.5 * place * (quantity.unit.factor if quantity.unit else 1.0) * (1 + 1e-9)
 
 
 def _supplied(one: Quantity, other: Quantity) -> bool:
@@ -147,37 +140,30 @@ def _supplied(one: Quantity, other: Quantity) -> bool:
 def _same_numbers(one: Quantity, other: Quantity, factor: float) -> bool:
     if (one.number.low, one.number.high) == (other.number.low, other.number.high) and factor == 1:
         return True
+    hedged = one.hedged or other.hedged
+    exact = one.unit is other.unit is None and one.number.form == other.number.form == "digits" and not hedged
+    if exact and 0.0 in {one.number.place, other.number.place}:
+        low, high = sorted((one.number.low * factor, other.number.low))
+        return high - low <= EXACT * abs(high) and one.number.low == one.number.high
     ends = zip(one.number[:2], other.number[:2], strict=True)
     place = max(_written_place(one) * factor, _written_place(other))
-    hedged = one.hedged or other.hedged
     return all(_close(a * factor, b, place, hedged=hedged) for a, b in ends)
 
 
 def _rounds(fine: Quantity, coarse: Quantity) -> bool:
-    """Whether a measured value with decimals, which is no price, rounds to a whole one: 78.08 and 78 per cent."""
     if fine.number.place >= 1 or fine.number.form != "digits" or coarse.number.place != 1:
         return False
-    if fine.unit is not None and (is_currency(fine.unit) or _is_all_or_none(coarse)):
+    share = coarse.unit is not None and coarse.unit.dimension == "percentage"
+    if fine.unit is not None and (is_currency(fine.unit) or (share and coarse.number.low in {0.0, 100.0})):
         return False
     ends = zip(fine.number[:2], coarse.number[:2], strict=True)
     return all(a == b or abs(a - b) <= min(0.5, ROUNDED * abs(b)) for a, b in ends)
 
 
-def _is_all_or_none(quantity: Quantity) -> bool:
-    """Whether a quantity is 0 or 100 per cent, which 99.9 are not."""
-    percent = quantity.unit is not None and quantity.unit.dimension == "percentage"
-    return percent and quantity.number.low in {0.0, 100.0}
-
-
 _RANKS = frozenset({"ordinal", "roman"})
 
 
-def _rank_and_count(one: Quantity, other: Quantity) -> bool:
-    return (other.counts and one.number.form in _RANKS) or (one.counts and other.number.form in _RANKS)
-
-
 def _written_place(quantity: Quantity) -> float:
-    """Return the place to which a number is rounded: 0 (exact) for whole numbers that are not hedged or scaled."""
     number = quantity.number
     rounded = number.place < 1 or number.scale >= 1e3 or (quantity.hedged and number.form in {"digits", "word"})
     return number.place if rounded else 0.0
@@ -243,6 +229,8 @@ def fits(date: Date, reference: Date, *, coarsest: str) -> bool:
         return contains(reference, date) and contains(date, reference)
     if contains(reference, date):
         return True
+    if date.low == -FAR_OFF and date.precision != "span":
+        return date.high // YEAR == reference.high // YEAR
     alike = date.precision == reference.precision != "span"
     return (alike or PRECISIONS.index(date.precision) <= PRECISIONS.index(coarsest)) and contains(date, reference)
 

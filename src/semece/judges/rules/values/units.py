@@ -44,7 +44,6 @@ _RAISED = {"squared": 2, "cubed": 3}
 
 
 def _rows() -> Iterator[tuple[Unit, list[str], list[str], list[str]]]:
-    """Read the lines of ``units.tsv``: unit, prefixes, names, symbols."""
     for line in resources.files(__package__).joinpath("units.tsv").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             dimension, value, prefixes, names, symbols = line.split("\t")
@@ -57,14 +56,12 @@ def _listed(cell: str, mark: str) -> list[str]:
 
 
 def _forms(name: str) -> Iterator[str]:
-    """Spell a name in the singular and the plural, its words joined."""
     single, _, plural = name.replace(" ", "_").partition("/")
     yield single
     yield plural or f"{single}s"
 
 
 def _spellings() -> Iterator[tuple[str, Unit]]:
-    """List every name and symbol, with and without prefixes, with its unit."""
     for unit, prefixes, names, symbols in _rows():
         for spelling in (form for name in names for form in _forms(name)):
             yield spelling, unit
@@ -78,7 +75,6 @@ def _spellings() -> Iterator[tuple[str, Unit]]:
 
 
 def _meanings() -> dict[str, tuple[Unit, ...]]:
-    """Collect the meanings of every spelling; the symbols of two letters or more in lower case, too."""
     table: dict[str, dict[Unit, None]] = {}
     for spelling, unit in _spellings():
         table.setdefault(spelling, {})[unit] = None
@@ -117,27 +113,8 @@ ARTICLED = frozenset(spelling for *_, names, _ in _rows() for spelling in (name.
 
 
 def is_currency(unit: Unit, *, with_pound: bool = False) -> bool:
-    """Whether a unit is money; where that is said, pounds are.
-
-    Examples
-    --------
-    >>> is_currency(UNITS["euro"]), is_currency(UNITS["mile"])
-    (True, False)
-    """
+    """Whether a unit is money; where that is said, pounds are."""
     return unit.dimension.isupper() or (with_pound and unit == UNITS["pound"])
-
-
-def read_unit(words: Sequence[Word], start: int) -> tuple[Unit, int] | None:
-    """Read the unit that begins at a word and the number of words it takes; the longest spelling wins.
-
-    Examples
-    --------
-    >>> from semece.judges.rules.words import words_of
-    >>> [read_unit(words_of(text), 0)[0].dimension for text in ("miles per hour", "m/s2")]
-    ['length time^-1', 'length time^-2']
-    """
-    found = read_units(words, start)
-    return (found[0][0], found[1]) if found else None
 
 
 def read_units(words: Sequence[Word], start: int) -> tuple[tuple[Unit, ...], int] | None:
@@ -155,6 +132,8 @@ def read_units(words: Sequence[Word], start: int) -> tuple[tuple[Unit, ...], int
         if words[following - 1].text in {"a", "an"} and factor[0][0].dimension != "time":
             break
         if not dividing and (is_currency(units[0]) or is_currency(factor[0][0])):
+            break
+        if units[0].dimension in DOSED and factor[0][0] in _DAYS:
             break
         units, place = (_product(units[0], factor[0][0], -1 if dividing else 1),), factor[1]
     return units, place - start
@@ -174,6 +153,10 @@ def _joint(words: Sequence[Word], place: int, *, dividing: bool) -> tuple[bool, 
     both = place and _is_symbol(words[place - 1]) and _is_symbol(word) and word.form not in _COMPASS
     return (dividing, place) if both and word.gap == " " else None
 
+
+DOSED = frozenset({"mass", "amount", "activity", "equivalent", "tablet", "capsule", "drop", "puff"})
+_DAYS = frozenset(UNITS[name] for name in ("day", "week", "month"))
+"""After what doses are given in, how often: '50 mg per day' are 50 mg, daily."""
 
 _COMPASS = frozenset({"N", "E", "S", "W"})
 """Symbols that after another, '5 km N', are directions."""
@@ -200,7 +183,6 @@ def _raised(words: Sequence[Word], start: int) -> tuple[tuple[Unit, ...], int] |
 
 
 def _exponent(word: Word) -> tuple[int, int]:
-    """Read a power after a unit, and how many words it takes."""
     if word.text in _RAISED:
         return _RAISED[word.text], 1
     if word.gap in {"^", "^-"} and word.text in {"1", "2", "3", "4"}:
@@ -252,7 +234,6 @@ def _product(one: Unit, other: Unit, sign: int) -> Unit:
 
 
 def _unit(powers: dict[str, int], factor: float) -> Unit:
-    """Write a unit of powers of base quantities; one of none is a ratio, in per cent."""
     names = [name if count == 1 else f"{name}^{count}" for name, count in sorted(powers.items()) if count]
     return Unit(" ".join(names), factor) if names else Unit("percentage", 100 * factor)
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from scipy import constants
 
 from semece.judges.rules.english.phrases import core
-from semece.judges.rules.readings import read
-from semece.judges.rules.values.dates import read_date
+from semece.judges.rules.seen import read
 from semece.judges.rules.values.numbers import read_number
 from semece.judges.rules.values.units import UNITS
 from semece.judges.rules.words import fold, stem, verb, words_of
@@ -77,7 +76,7 @@ def test_a_date_is_the_same_in_every_order(day):
         f"{day.year}-{day.month:02}-{day.day:02}",
         f"{day:%A}, {day.day} of {day:%B} {day.year}",
     ]
-    dates = {read_date(words_of(spelling), 0)[:3] for spelling in spellings}
+    dates = {read(spelling).dates[0][:3] for spelling in spellings}
     assert len(dates) == 1
     assert dates.pop()[2] == "day"
 

@@ -1,116 +1,37 @@
-"""What the rules see in a string: its words, quantities and dates in order, and what it says about itself."""
+"""Reading a string: its words, quantities and dates in order, and what it says about itself."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import LETTERED, LETTERS, normalise
 from semece.judges.rules.english.clauses import affirmed, negates, opening
-from semece.judges.rules.values.clock import CLOCK_WORDS
-from semece.judges.rules.values.dates import DATE_WORDS, Date, read_date
-from semece.judges.rules.values.inequalities import bound_words
-from semece.judges.rules.values.numbers import is_number_word
-from semece.judges.rules.values.prices import PRICE_WORDS
-from semece.judges.rules.values.quantities import NUMBERING, Quantity, read_quantity
-from semece.judges.rules.values.units import ARTICLED, CODES
+from semece.judges.rules.english.phrases import JOINTS
+from semece.judges.rules.items import Item, Seen
+from semece.judges.rules.values.found import read_values
 from semece.judges.rules.words import Word, stem, vocabulary, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
-class Item(NamedTuple):
-    """A word, a quantity or a date of a text.
-
-    Parameters
-    ----------
-    key : str
-        What is compared: a stem, the key of a quantity or the days of a date.
-    text : str
-        Its letters in lower case, without spaces.
-    form, gap : str
-        Of its first word, as in :class:`semece.judges.rules.words.Word`.
-    sentence : int
-        The number of its sentence, from 0.
-    aside : bool
-        Whether it stands in parentheses.
-    value : Quantity, Date or None
-        None for a word.
-    """
-
-    key: str
-    text: str
-    form: str
-    gap: str
-    sentence: int = 0
-    aside: bool = False
-    value: Quantity | Date | None = None
-
-    @property
-    def named(self) -> bool:
-        """Whether it is a word written like a name."""
-        return self.value is None and self.form[0].isupper()
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A string as the rules see it.
-
-    Parameters
-    ----------
-    items : tuple of Item
-        Everything in order.
-    content : tuple of Item
-        Without function words and titles; everything if nothing else is left.
-    keys : frozenset of str
-        The keys of the content.
-    negated : bool
-        Whether a negation is in its first clause.
-    sentences : int
-        How many sentences it has, at least 1.
-    """
-
-    items: tuple[Item, ...]
-    content: tuple[Item, ...]
-    keys: frozenset[str]
-    negated: bool
-    sentences: int
-
-    @property
-    def dates(self) -> list[Date]:
-        """The dates in order."""
-        return [item.value for item in self.content if isinstance(item.value, Date)]
-
-    @property
-    def quantities(self) -> list[Quantity]:
-        """The quantities in order."""
-        return [item.value for item in self.content if isinstance(item.value, Quantity)]
+LONGEST = 10_000
+"""Characters of a string that are read: some 1,500 words, more than any answer has before it has answered."""
 
 
 @lru_cache(maxsize=65536)
-def read(text: str) -> Reading:
+def read(text: str) -> Seen:
     """Read a string.
-
-    Parameters
-    ----------
-    text : str
-        An answer, a reference or a question.
-
-    Returns
-    -------
-    Reading
-        What the rules see in it.
 
     Examples
     --------
     >>> [item.key for item in read("The U.S. bought 2 miles of it on July 4th, 1960").content]
     ['united_states', 'bought', '#3218.69 length', '@729309:729309']
     """
-    words = words_of(text) or _only_signs(text)
+    words = words_of(text[:LONGEST]) or _only_signs(text[:LONGEST])
     items: list[Item] = []
+    values = read_values(words)
     place = sentence = depth = 0
     while place < len(words):
         word = words[place]
@@ -118,27 +39,23 @@ def read(text: str) -> Reading:
             depth += sum(word.gap.count(mark) for mark in "([") - sum(word.gap.count(mark) for mark in ")]")
             depth = max(0, depth)
             sentence += place > 0 and _ends_sentence(words[place - 1], word)
-        key, size, value = _item_at(words, place)
+        found = values.get(place)
+        key, size, value = (found.value.key, found.size, found.value) if found else (*_word_key(words, place), None)
         text = word.text if size == 1 else "".join(part.text for part in words[place : place + size])
         items.append(Item(key, text, word.form, word.gap, sentence, depth > 0, value))
         place += size
-    return reading_of(items)
+    return seen_of(items)
 
 
-def affirming(reading: Reading) -> Reading:
-    """Read a string without a first clause that only says what is not so.
-
-    Examples
-    --------
-    >>> [item.text for item in affirming(read("It is not Sydney, it is Canberra")).content]
-    ['canberra']
-    """
+def affirming(reading: Seen, question: Seen) -> Seen:
+    """Read a string without a first clause that only says what is not so, unless a yes or a no is asked for."""
+    if question.items and question.items[0].text in vocabulary("auxiliaries"):
+        return reading
     kept = affirmed(reading.items)
-    return reading if kept is reading.items else reading_of(kept)
+    return reading if kept is reading.items else seen_of(kept)
 
 
 def _head(items: Sequence[Item], content: Sequence[Item]) -> Sequence[Item]:
-    """Cut off what comes after the first comma, dash or bracket that follows an informing word."""
     begun = False
     for place, item in enumerate(items):
         if begun and (item.aside or item.gap.strip(" .'\"") or item.sentence):
@@ -153,13 +70,16 @@ def _only_signs(text: str) -> list[Word]:
     return [Word(signs, signs, "")] if signs else []
 
 
-def reading_of(items: Sequence[Item]) -> Reading:
+def seen_of(items: Sequence[Item]) -> Seen:
     """Sum up items in order, those of a whole string or of a part of it; sentences are numbered from 0."""
-    items = _quoted_aside(items)
+    items = [
+        item._replace(key="a.") if item.text == "a" and _is_letter(items, place) else item
+        for place, item in enumerate(_quoted_aside(items))
+    ]
     content = _content(items)
     negated = any(negates(items, place) for place, _ in enumerate(_head(items, content)))
     last = items[-1].sentence if items else 0
-    return Reading(tuple(items), content, frozenset(item.key for item in content), negated, last + 1)
+    return Seen(tuple(items), content, frozenset(item.key for item in content), negated, last + 1)
 
 
 def _ends_sentence(before: Word, word: Word) -> bool:
@@ -173,33 +93,13 @@ def _ends_sentence(before: Word, word: Word) -> bool:
     return not initials and before.text not in vocabulary("titles") | vocabulary("abbreviations")
 
 
-def _item_at(words: Sequence[Word], place: int) -> tuple[str, int, Quantity | Date | None]:
-    """Read what begins at a word: its key, its number of words, its value.
-
-    A quantity with a unit comes before a date, a date before a bare number.
-    """
-    if _may_begin_value(words[place]):
-        quantity = read_quantity(words, place)
-        date = read_date(words, place) if quantity is None or quantity[0].unit is None else None
-        if date is not None:
-            return date.key, date.size, date
-        if quantity is not None:
-            return quantity[0].key, quantity[1], quantity[0]
-    return (*_word_key(words, place), None)
-
-
-def _may_begin_value(word: Word) -> bool:
-    return word.text in _value_words() or is_number_word(word.text) or word.form in CODES
-
-
-@lru_cache(maxsize=1)
-def _value_words() -> frozenset[str]:
-    """Collect the words with which a value can begin, other than numbers and codes of currencies."""
-    return DATE_WORDS | ARTICLED | CLOCK_WORDS | NUMBERING | PRICE_WORDS | bound_words()
+CAPITALS = 4
+"""A word in capitals of at most this many letters is an abbreviation, and has no plural: 'AIDS', 'GPS'."""
 
 
 def _word_key(words: Sequence[Word], place: int) -> tuple[str, int]:
-    root = stem(words[place].text)
+    word = words[place]
+    root = word.text if word.form.isupper() and len(word.text) <= CAPITALS else stem(word.text)
     for spelling, key in _spellings().get(root, ()):
         size = len(spelling)
         here = words[place : place + size]
@@ -216,7 +116,6 @@ def _is_spelled(word: Word, wanted: str, alone: bool) -> bool:
 
 @lru_cache(maxsize=1)
 def _spellings() -> dict[str, list[tuple[tuple[str, ...], str]]]:
-    """Load the spellings of one thing by their first word, longest first, with the key that stands for them."""
     lines = resources.files(__package__).joinpath("same.tsv").read_text(encoding="utf-8").splitlines()
     table: dict[str, list[tuple[tuple[str, ...], str]]] = {}
     for spellings in (line.split("\t") for line in lines if line and not line.startswith("#")):
@@ -244,14 +143,11 @@ def _content(items: Sequence[Item]) -> tuple[Item, ...]:
 
 
 def _informs(items: Sequence[Item], place: int) -> bool:
-    """Whether a word is no function word, and no title before a name."""
     item = items[place]
     if item.text in vocabulary("titles"):
         return not _is_title(items, place)
     if item.value is not None or item.key != item.text or item.text not in vocabulary("function"):
         return True
-    if item.text == "a":
-        return _is_letter(items, place)
     return item.form == "Will" and place + 1 < len(items) and items[place + 1].named
 
 
@@ -272,5 +168,8 @@ def _is_letter(items: Sequence[Item], place: int) -> bool:
     following = items[place + 1] if place + 1 < len(items) else None
     if following is not None and following.gap == " " and following.text in LETTERS:
         return True
-    last = following is None or bool(following.gap.strip())
-    return place > 0 and (items[place - 1].text in LETTERED or (items[place].form == "A" and last))
+    if len(items) == 1 or (place and items[place - 1].text in LETTERED):
+        return True
+    listed = following is not None and ("," in following.gap or following.text in JOINTS)
+    ends = following is None or bool(following.gap.strip())
+    return items[place].form == "A" and (listed or (ends and place > 0))

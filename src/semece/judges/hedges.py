@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from semece.judges.answer_keys import normalise
-from semece.judges.rules.readings import read
+from semece.judges.rules.seen import read
 from semece.judges.rules.words import vocabulary
 
 if TYPE_CHECKING:
