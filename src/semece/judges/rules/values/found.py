@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from semece.judges.rules.words import Word
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """A value of a text, and how many words it takes."""
 
     value: Quantity | Date
     size: int
 
 
-def read_values(words: Sequence[Word]) -> dict[int, Found]:
+def read_values(words: Sequence[Word]) -> dict[int, FoundValue]:
     """Read every value of a text: numbers, quantities, prices, times and dates.
 
     A quantity with a unit comes before a date, a date before a bare number; the longest reading wins.
@@ -37,7 +37,7 @@ def read_values(words: Sequence[Word]) -> dict[int, Found]:
     >>> {place: found.value.key for place, found in read_values(words_of("2 miles on 4 July")).items()}
     {0: '#3218.69 length', 3: '@189:189y'}
     """
-    found: dict[int, Found] = {}
+    found: dict[int, FoundValue] = {}
     place = 0
     while place < len(words):
         value = _read(words, place) if _may_begin(words[place]) else None
@@ -47,12 +47,12 @@ def read_values(words: Sequence[Word]) -> dict[int, Found]:
     return found
 
 
-def _read(words: Sequence[Word], place: int) -> Found | None:
+def _read(words: Sequence[Word], place: int) -> FoundValue | None:
     quantity = read_quantity(words, place)
     date = read_date(words, place) if quantity is None or quantity[0].unit is None else None
     if date is not None:
-        return Found(date, date.size)
-    return Found(*quantity) if quantity is not None else None
+        return FoundValue(date, date.size)
+    return FoundValue(*quantity) if quantity is not None else None
 
 
 def _may_begin(word: Word) -> bool:
