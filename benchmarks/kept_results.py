@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from semece.cli.reading_commands import print_summary, question_lines
-
 from benchmarks._data import ABSENT, SHARED_DATA
 from benchmarks._tables import table
+from semece.cli.reading_commands import print_summary, question_lines
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 
