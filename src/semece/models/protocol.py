@@ -116,45 +116,6 @@ class Usage:
     output_tokens: int
 
 
-MOST_TOKENS = 10**9
-"""More than any call can take."""
-
-
-def usage_of(input_tokens: object, output_tokens: object) -> Usage | None:
-    """Take what a service says it counted; None if it cannot be true: then nothing is known.
-
-    Parameters
-    ----------
-    input_tokens, output_tokens : object
-        As they came.
-
-    Returns
-    -------
-    Usage or None
-        None unless both are whole numbers from 0 to :data:`MOST_TOKENS`.
-
-    Examples
-    --------
-    >>> usage_of(12, 3), usage_of(-5, 3), usage_of(12, 10**30), usage_of("many", 3)
-    (Usage(input_tokens=12, output_tokens=3), None, None, None)
-    """
-    if type(input_tokens) is not int or type(output_tokens) is not int:
-        return None
-    possible = 0 <= input_tokens <= MOST_TOKENS and 0 <= output_tokens <= MOST_TOKENS
-    return Usage(input_tokens, output_tokens) if possible else None
-
-
-def uncounted(name: str) -> str:
-    """Say that the numbers of tokens that a service gives cannot be true.
-
-    Examples
-    --------
-    >>> uncounted("openai/x")
-    'openai/x gives numbers of tokens that cannot be: what its calls take is not known'
-    """
-    return f"{name} gives numbers of tokens that cannot be: what its calls take is not known"
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """What one call to a model delivered.
