@@ -7,7 +7,7 @@ question sizes and block sizes grouped, in pieces that bound the memory.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from semece.stats.counts.polynomials import (
     circle_points,
     gauss,
     poisson_weights,
-    selection_table,
+    population_table,
     subset_table,
 )
 from semece.stats.counts.ragged import BLOCK, Counts, per_question
@@ -122,19 +122,17 @@ def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uni
     ([0.5, 0.25, 0.25, 0.666667, 0.333333], [1.166667, 1.333333])
     """
     _check_responses(counts)
-    n = len(counts)
-    out = Selection(np.zeros(len(counts.values)), np.zeros(n), np.zeros(n))
+    out = _nothing_selected(counts.values, counts.offsets)
     compiled = ties == "uniform" and _is_much(counts.responses, calls)
-    for group in _groups(counts, np.broadcast_to(np.asarray(sizes, dtype=np.int64), (n,))):
-        if group.size == group.pool:
-            found = _select_all(group.counts, ties)
+    every = np.broadcast_to(np.asarray(sizes, dtype=np.int64), (len(counts),))
+    for questions, places, part, pool, size in _groups(counts, every):
+        if size == pool:
+            found = _select_all(part, ties)
         elif compiled:
-            found = _select_compiled(group.counts.values, group.counts.offsets, _subsets(group.pool, group.size))
+            found = _select_compiled(part.values, part.offsets, _subsets(pool, size))
         else:
-            found = _select_subsets(group.counts, group.size, ties)
-        out.probability[group.places] = found.probability
-        out.largest[group.questions] = found.largest
-        out.selected[group.questions] = found.selected
+            found = _select_one_by_one(part.values, part.offsets, partial(subset_table, size=size, ties=ties), ties)
+        out.probability[places], out.largest[questions], out.selected[questions] = found
     return out
 
 
@@ -207,7 +205,7 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     if _is_much(np.full(len(pmf), size), 1):
         found = _select_compiled(pmf[occurs], offsets, _populations(size))
     else:
-        found = _select_populations(pmf[occurs], offsets, size)
+        found = _select_one_by_one(pmf[occurs], offsets, partial(population_table, size=size))
     probability = np.zeros(pmf.shape)
     probability[occurs] = found.probability
     return found._replace(probability=probability)
@@ -281,13 +279,23 @@ def _select_all(counts: Counts, ties: Ties) -> Selection:
     return Selection(chosen / tied[counts.question], largest, largest)
 
 
-def _select_subsets(counts: Counts, size: int, ties: Ties) -> Selection:
+def _nothing_selected(values: NDArray[Any], offsets: Integers) -> Selection:
+    """Make zeros to be filled."""
+    return Selection(np.zeros(len(values)), *np.zeros((2, len(offsets) - 1)))
+
+
+def _select_one_by_one(
+    values: NDArray[Any], offsets: Integers, table_of: Callable[[NDArray[Any]], Floats], ties: Ties = "uniform"
+) -> Selection:
     """Treat questions one by one in numpy."""
-    out = Selection(np.zeros(len(counts.values)), np.zeros(len(counts)), np.zeros(len(counts)))
-    for q, row in enumerate(_sorted_rows(counts.values, counts.offsets)):
+    out = _nothing_selected(values, offsets)
+    for q, row in enumerate(_sorted_rows(values, offsets)):
         places = np.sort(row) if ties == "lowest" else row
-        table = subset_table(counts.values[places], size, ties=ties)
-        _write(out, q, places, table, counts.values[places])
+        table = table_of(values[places])
+        chances = table.sum(axis=1)
+        out.probability[places] = chances
+        out.largest[q] = table.sum(axis=0) @ np.arange(table.shape[1])
+        out.selected[q] = chances @ values[places]
     return out
 
 
@@ -298,26 +306,6 @@ def _maximum_subsets(counts: Counts, size: int) -> Floats:
         table = subset_table(counts.values[places], size)
         out[q, : table.shape[1]] = table.sum(axis=0)
     return out
-
-
-def _select_populations(pmf: Floats, offsets: Integers, size: int) -> Selection:
-    """Treat populations one by one in numpy."""
-    n = len(offsets) - 1
-    out = Selection(np.zeros(len(pmf)), np.zeros(n), np.zeros(n))
-    sums = poisson_weights(size, 20 * size + 100)
-    n_points = circle_points(size, sums)
-    for q, places in enumerate(_sorted_rows(pmf, offsets)):
-        weights = [poisson_weights(size * p, size) for p in pmf[places].tolist()]
-        _write(out, q, places, selection_table(weights, size, n_points=n_points) / sums[size], pmf[places])
-    return out
-
-
-def _write(out: Selection, q: int, places: Integers, table: Floats, values: NDArray[Any]) -> None:
-    """Reduce the table of one question."""
-    chances = table.sum(axis=1)
-    out.probability[places] = chances
-    out.largest[q] = table.sum(axis=0) @ np.arange(table.shape[1])
-    out.selected[q] = chances @ values
 
 
 def _subsets(pool: int, size: int) -> WeightSource:
@@ -348,19 +336,17 @@ def _select_compiled(values: NDArray[Any], offsets: Integers, source: WeightSour
     """Run the compiled selection piece by piece."""
     from semece.stats.counts import kernels
 
-    n = len(offsets) - 1
-    out = Selection(np.zeros(len(values)), np.zeros(n), np.zeros(n))
-    for piece in _pieces(values, offsets, source, 0, n):
-        first, last = piece.questions
+    out = _nothing_selected(values, offsets)
+    for (first, last), (rows, columns, circle, questions) in _pieces(values, offsets, source, 0, len(offsets) - 1):
+        certain = rows.certain
         classes = slice(offsets[first], offsets[last])
         found = kernels.Found(out.probability[classes], out.largest[first:last], out.selected[first:last])
-        rows, columns, circle, questions = piece.arguments
         step = max(1, TABLE_BYTES // (32 * len(rows.certain) * (circle.n_points // 2 + kernels.LANES)))
         for at in range(0, max(len(columns.level), 1), step):
             part = slice(at, at + step)
             some = kernels.Columns(columns.level[part], columns.node[part], columns.share[part])
-            kernels.select(rows, some, circle, questions, found)
-            rows = rows._replace(certain=np.zeros_like(rows.certain))  # counted once
+            kernels.select(rows._replace(certain=certain), some, circle, questions, found)
+            certain = np.zeros_like(certain)  # counted once
     return out
 
 
@@ -371,9 +357,8 @@ def _maximum_compiled(counts: Counts, source: WeightSource) -> Floats:
     level = np.arange(1, source.size // 2 + 1)
     columns = kernels.Columns(level, np.ones(len(level)), np.ones(len(level)))
     out = np.zeros((len(counts), source.size + 1))
-    for piece in _pieces(counts.values, counts.offsets, source, 0, len(counts)):
-        first, last = piece.questions
-        rows, _, circle, questions = piece.arguments
+    pieces = _pieces(counts.values, counts.offsets, source, 0, len(counts))
+    for (first, last), (rows, _, circle, questions) in pieces:
         kernels.cumulate(rows, columns, circle, questions, out[first:last])
     return out
 
@@ -408,10 +393,9 @@ def columns_of(size: int) -> tuple[Integers, Floats, Floats]:
     >>> [array.round(6).tolist() for array in columns_of(4)]
     [[1, 1, 2], [0.211325, 0.788675, 0.5], [0.5, 0.5, 1.0]]
     """
-    pairs = [(j, *gauss((size // j - 1) // 2 + 1)) for j in range(1, size // 2 + 1)]
-    level = np.repeat([j for j, _, _ in pairs], [len(nodes) for _, nodes, _ in pairs]).astype(np.int64)
-    nodes = np.concatenate([np.zeros(0), *[nodes for _, nodes, _ in pairs]])
-    shares = np.concatenate([np.zeros(0), *[shares for _, _, shares in pairs]])
+    rules = [gauss((size // j - 1) // 2 + 1) for j in range(1, size // 2 + 1)]
+    level = np.repeat(np.arange(1, len(rules) + 1), [len(nodes) for nodes, _ in rules])
+    nodes, shares = (np.concatenate([np.zeros(0), *[rule[i] for rule in rules]]) for i in (0, 1))
     for array in (level, nodes, shares):
         array.flags.writeable = False
     return level, nodes, shares

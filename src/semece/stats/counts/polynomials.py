@@ -287,3 +287,16 @@ def subset_table(counts: Integers, size: int, *, ties: Ties = "uniform") -> Floa
     sums = binomial_weights(int(counts.sum()), share)
     table = selection_table(weights, size, ties=ties, n_points=circle_points(size, sums))
     return np.asarray(table / sums[size])
+
+
+def population_table(pmf: Floats, size: int) -> Floats:
+    """Make the table of independent responses from one population; see :func:`selection_table`.
+
+    Examples
+    --------
+    >>> population_table(np.array([0.75, 0.25]), 2).sum(axis=1).round(6).tolist()
+    [0.75, 0.25]
+    """
+    sums = poisson_weights(size, 20 * size + 100)
+    weights = [poisson_weights(size * p, size) for p in pmf.tolist()]
+    return np.asarray(selection_table(weights, size, n_points=circle_points(size, sums)) / sums[size])

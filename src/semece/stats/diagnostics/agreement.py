@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,9 @@ from semece.stats.counts import integers
 from semece.stats.diagnostics.changes import CHANGE, QUANTITIES, ComparedQuantity, changes
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import pool
-from semece.stats.diagnostics.resampling import resampled_sums
 from semece.stats.estimators import mode
 from semece.stats.rows import Floats, Integers, check_level
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling
+from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, percentiles, resampled_sums
 
 if TYPE_CHECKING:
     import polars as pl
@@ -223,15 +223,10 @@ def partition_stability(judged: Mapping[str, JudgedRun], *, resampling: Resampli
 
     if len(judged) < 2:
         raise ValueError(f"at least two judgements are needed to compare; got {len(judged)}")
-    names = list(judged)
-    tables = [
-        judge_agreement(judged[a], judged[b], resampling=resampling).insert_column(
-            0, pl.lit(f"{a} / {b}").alias("pair")
-        )
-        for i, a in enumerate(names)
-        for b in names[i + 1 :]
-    ]
-    return pl.concat(tables)
+    return pl.concat(
+        judge_agreement(one, two, resampling=resampling).select(pl.lit(f"{a} / {b}").alias("pair"), pl.all())
+        for (a, one), (b, two) in combinations(judged.items(), 2)
+    )
 
 
 def index_rows(alike: Floats, resampling: Resampling = DEFAULT) -> Iterator[dict[str, Any]]:
@@ -250,10 +245,9 @@ def index_rows(alike: Floats, resampling: Resampling = DEFAULT) -> Iterator[dict
         ``quantity``, ``questions``, ``change`` (the mean), ``low``, ``high``, ``reason``.
     """
     n = len(alike)
-    level = check_level(resampling.level)
     enough = n >= MIN_QUESTIONS
     means = resampled_sums(alike, resampling) / n if enough else np.full((1, alike.shape[1]), np.nan)
-    low, high = np.quantile(means, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    low, high = percentiles(means, check_level(resampling.level))
     reason = None if enough else f"no interval for fewer than {MIN_QUESTIONS} questions"
     for i, name in enumerate(Agreement._fields):
         row = {"quantity": name, "questions": n, "change": alike[:, i].mean()}

@@ -10,9 +10,16 @@ import numpy as np
 
 from semece.stats.calibration.bins import bin_index, width_bins
 from semece.stats.diagnostics.frames import frame
-from semece.stats.diagnostics.resampling import resampled_sums, resampled_values
+from semece.stats.diagnostics.resampling import resampled_values
 from semece.stats.rows import Floats, Integers, check_level, check_rows
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling
+from semece.stats.uncertainty.bootstrap import (
+    DEFAULT,
+    MIN_QUESTIONS,
+    NEAR_ZERO,
+    Resampling,
+    percentiles,
+    resampled_sums,
+)
 from semece.stats.uncertainty.intervals import rejects_calibration, residual_moments
 
 if TYPE_CHECKING:
@@ -173,8 +180,7 @@ def _row(name: str, quantity: ComparedQuantity, sides: Sides, resampling: Resamp
     row = {"quantity": name, "questions": n, "first": one, "second": two, "change": two - one}
     if resampled is None:
         return row | {"reason": f"no interval for fewer than {MIN_QUESTIONS} questions"}
-    level = check_level(resampling.level)
-    low, high = np.quantile(resampled[:, 1] - resampled[:, 0], [0.5 - level / 2, 0.5 + level / 2])
+    low, high = percentiles(resampled[:, 1] - resampled[:, 0], check_level(resampling.level))
     distance = quantity.terms is not None and quantity.terms(*sides[0]).shape[1] > 1
     near = distance and any(_may_be_calibrated(*side) for side in sides)
     return row | {"low": low, "high": high, "note": NEAR_ZERO if near else None}
@@ -268,8 +274,7 @@ def _ranks(
     found: dict[str, Floats] = {}
     if resampled is not None:
         ranks = rank_of(sign * resampled.round(12))
-        level = check_level(resampling.level)
-        ends = np.quantile(ranks, [0.5 - level / 2, 0.5 + level / 2], axis=0, method="inverted_cdf")
+        ends = percentiles(ranks, check_level(resampling.level), "inverted_cdf")
         first = ranks == 1
         found = {"rank_low": ends[0], "rank_high": ends[1], "best": (first / first.sum(axis=1)[:, None]).mean(axis=0)}
     for i in np.lexsort((np.arange(len(arms)), rank)):

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import FEW, Pool
-from semece.stats.diagnostics.resampling import resampled_sums
 from semece.stats.estimators.budget_curves import budget_curve, sem1_distribution
 from semece.stats.rows import Bools, Floats, check_count, check_level
 from semece.stats.theory.expectations import expected_sem1, expected_sem2
-from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin
+from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin, percentiles, resampled_sums
 
 if TYPE_CHECKING:
     import polars as pl
@@ -380,6 +379,5 @@ def _slope(gap: Floats, low: Bools, log_n: Floats, resampling: Resampling) -> di
     sums = resampled_sums(features, resampling)
     kept = (sums > NO_GAP).all(axis=1)
     replicates = slopes(log_n, np.log(sums[kept, :n_budgets] / sums[kept, n_budgets:]))
-    level = check_level(resampling.level)
-    low_end, high_end = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2])
+    low_end, high_end = percentiles(replicates, check_level(resampling.level))
     return found | {"low": low_end, "high": high_end}

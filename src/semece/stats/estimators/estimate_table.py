@@ -182,14 +182,13 @@ def _means(verbalized: Sequence[Any] | Floats | None, missing: Missing, n: int) 
     column = stated.column(verbalized)
     if column is not None and column.ndim == 1:
         return stated.numbers(column, "confidence")
-    means: list[float | None] = []
-    for q, entry in enumerate(verbalized):
-        name = f"confidence of question {q}"
-        if entry is None or np.ndim(entry) == 0:
-            means.append(entry)
-        else:
-            means.append(stated.mean(stated.numbers(entry, name), missing))
-    return stated.numbers(means, "confidence")
+
+    def mean(q: int) -> float | None:
+        entry = verbalized[q]
+        given = entry is None or np.ndim(entry) == 0
+        return entry if given else stated.mean(stated.numbers(entry, f"confidence of question {q}"), missing)
+
+    return stated.numbers([mean(q) for q in range(n)], "confidence")
 
 
 def _place(values: Floats, where: Integers, n: int) -> Floats:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.stats.calibration.binned_errors import ece
-from semece.stats.rows import Floats, Seed, check_choice, check_rng
+from semece.stats.rows import Floats, Integers, Seed, check_choice, check_rng
 from semece.stats.simulation.drawn_runs import Accuracy, Given, Simulation, simulate
-from semece.stats.simulation.populations import FAMILIES
+from semece.stats.simulation.populations import FAMILIES, Population
 from semece.stats.theory.bounds import (
     confidence_error_bound_sem1,
     confidence_error_bound_sem2,
@@ -160,11 +160,9 @@ def _distances(study: Simulation, n_bins: int) -> Iterator[Row]:
 def _bounds(study: Simulation, n_bins: int) -> Iterator[Row]:
     oracle, population = study.oracle_confidence, study.population
     n, s = int(study.counts[0].sum()), study.n_select
-    margins = population.margin, population.top_two_mass, population.n_classes
-    most = {
-        "sem1": confidence_error_bound_sem1(population.n_classes, n),
-        "sem2": confidence_error_bound_sem2(*margins, s, n - s, sharp=True),
-    }
+    margins = _margins(population)
+    most = {"sem2": confidence_error_bound_sem2(*margins, s, n - s, sharp=True)}
+    most["sem1"] = confidence_error_bound_sem1(population.n_classes, n)
     for estimator, pairing, c, a in _columns(study):
         epsilon, delta = _errors(study, c, a)
         realised = ece_bound(delta, epsilon, oracle_confidence=oracle, n_bins=n_bins)
@@ -175,12 +173,15 @@ def _bounds(study: Simulation, n_bins: int) -> Iterator[Row]:
         yield "bound", "a priori", estimator, pairing, value, None
 
 
+def _margins(population: Population) -> tuple[Floats, Floats, Integers]:
+    """Margin, top-two mass and number of classes, which bounds and regimes take in this order."""
+    return population.margin, population.top_two_mass, population.n_classes
+
+
 def _regimes(study: Simulation) -> Iterator[Row]:
     population, n = study.population, int(study.counts[0].sum())
     for design in DESIGNS:
-        names = regime(
-            population.margin, population.top_two_mass, population.n_classes, n, design=design, n_select=study.n_select
-        )
+        names = regime(*_margins(population), n, design=design, n_select=study.n_select)
         for name in REGIMES:
             yield "regime", f"{name}, {design}", None, None, float((names == name).mean()), None
 

@@ -14,6 +14,7 @@ third class. The exact values need nothing: :func:`expected_gap` for a populatio
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Literal
 
 import numpy as np
@@ -217,8 +218,5 @@ def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Lit
         high *= 2
         if high > LARGEST_N:
             raise ValueError(f"bias must be reachable with at most {LARGEST_N} responses; got {bias}")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    between = range(high // 2 + 1, high)
+    return between.start + bisect_left(between, x=True, key=enough)
