@@ -14,19 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from semece.stats.counts.polynomials import (
-    Ties,
-    binomial_weights,
-    circle_points,
-    gauss,
-    poisson_weights,
-    population_table,
-    subset_table,
-)
-from semece.stats.counts.ragged import BLOCK, Counts, per_question
+from semece.stats.counts import polynomials
+from semece.stats.counts.ragged import BLOCK, Counts
 
 if TYPE_CHECKING:
     from semece.stats.counts.kernels import Circle, Columns, Questions, Rows
+    from semece.stats.counts.polynomials import Ties
     from semece.stats.rows import Floats, Integers
 
 MOST_RESPONSES = 20_000
@@ -131,7 +124,8 @@ def subset_selection(counts: Counts, sizes: int | Integers, *, ties: Ties = "uni
         elif compiled:
             found = _select_compiled(part.values, part.offsets, _subsets(pool, size))
         else:
-            found = _select_one_by_one(part.values, part.offsets, partial(subset_table, size=size, ties=ties), ties)
+            table_of = partial(polynomials.subset_table, size=size, ties=ties)
+            found = _select_one_by_one(part.values, part.offsets, table_of, ties)
         out.probability[places], out.largest[questions], out.selected[questions] = found
     return out
 
@@ -205,7 +199,7 @@ def population_selection(pmf: Floats, size: int) -> Selection:
     if _is_much(np.full(len(pmf), size), 1):
         found = _select_compiled(pmf[occurs], offsets, _populations(size))
     else:
-        found = _select_one_by_one(pmf[occurs], offsets, partial(population_table, size=size))
+        found = _select_one_by_one(pmf[occurs], offsets, partial(polynomials.population_table, size=size))
     probability = np.zeros(pmf.shape)
     probability[occurs] = found.probability
     return found._replace(probability=probability)
@@ -216,10 +210,8 @@ def _check_population(n_classes: int, size: int) -> None:
     if size > MOST_RESPONSES:
         raise ValueError(f"a population can be treated exactly with at most {MOST_RESPONSES} responses; got {size}")
     if n_classes * size > MOST_WEIGHTS:
-        raise ValueError(
-            f"a population can be treated exactly with at most {MOST_WEIGHTS // size} classes at {size} responses; "
-            f"got {n_classes}"
-        )
+        most = f"{MOST_WEIGHTS // size} classes at {size} responses"
+        raise ValueError(f"a population can be treated exactly with at most {most}; got {n_classes}")
 
 
 def _check_responses(counts: Counts) -> None:
@@ -227,10 +219,8 @@ def _check_responses(counts: Counts) -> None:
     n_responses = counts.responses
     if n_responses.max(initial=0) > MOST_RESPONSES:
         q = int(n_responses.argmax())
-        raise ValueError(
-            f"a question must have at most {MOST_RESPONSES} responses to be averaged over all blocks; "
-            f"got {n_responses[q]} (question {q})"
-        )
+        rule = f"a question must have at most {MOST_RESPONSES} responses to be averaged over all blocks"
+        raise ValueError(f"{rule}; got {n_responses[q]} (question {q})")
 
 
 def _is_much(n_responses: Integers, calls: int) -> bool:
@@ -270,13 +260,12 @@ def _sorted_rows(values: NDArray[Any], offsets: Integers) -> Iterator[Integers]:
 
 def _select_all(counts: Counts, ties: Ties) -> Selection:
     """Select on all responses."""
-    chosen = counts.is_mode.astype(np.float64)
+    chosen = counts.mode_weights
     if ties == "lowest":
         chosen = np.zeros(len(counts.values))
         chosen[counts.first_mode] = 1.0
-    tied = per_question(np.add, chosen, counts.offsets)
     largest = counts.largest.astype(np.float64)
-    return Selection(chosen / tied[counts.question], largest, largest)
+    return Selection(chosen, largest, largest)
 
 
 def _nothing_selected(values: NDArray[Any], offsets: Integers) -> Selection:
@@ -303,7 +292,7 @@ def _maximum_subsets(counts: Counts, size: int) -> Floats:
     """Treat questions one by one in numpy."""
     out = np.zeros((len(counts), size + 1))
     for q, places in enumerate(_sorted_rows(counts.values, counts.offsets)):
-        table = subset_table(counts.values[places], size)
+        table = polynomials.subset_table(counts.values[places], size)
         out[q, : table.shape[1]] = table.sum(axis=0)
     return out
 
@@ -316,7 +305,7 @@ def _subsets(pool: int, size: int) -> WeightSource:
         there = np.bincount(values) > 0
         return np.flatnonzero(there), (np.cumsum(there) - 1)[values]
 
-    n_points = circle_points(size, binomial_weights(pool, size / pool))
+    n_points = polynomials.circle_points(size, polynomials.binomial_weights(pool, size / pool))
     return WeightSource(distinct, lambda counts: kernels.subset_rows(counts, pool, size), pool, size, n_points)
 
 
@@ -328,7 +317,7 @@ def _populations(size: int) -> WeightSource:
         probabilities, number = np.unique(values, return_inverse=True)
         return probabilities, number.ravel()
 
-    n_points = circle_points(size, poisson_weights(size, 20 * size + 100))
+    n_points = polynomials.circle_points(size, polynomials.poisson_weights(size, 20 * size + 100))
     return WeightSource(distinct, lambda pmf: kernels.population_rows(pmf, size), 0, size, n_points)
 
 
@@ -393,7 +382,7 @@ def columns_of(size: int) -> tuple[Integers, Floats, Floats]:
     >>> [array.round(6).tolist() for array in columns_of(4)]
     [[1, 1, 2], [0.211325, 0.788675, 0.5], [0.5, 0.5, 1.0]]
     """
-    rules = [gauss((size // j - 1) // 2 + 1) for j in range(1, size // 2 + 1)]
+    rules = [polynomials.gauss((size // j - 1) // 2 + 1) for j in range(1, size // 2 + 1)]
     level = np.repeat(np.arange(1, len(rules) + 1), [len(nodes) for nodes, _ in rules])
     nodes, shares = (np.concatenate([np.zeros(0), *[rule[i] for rule in rules]]) for i in (0, 1))
     for array in (level, nodes, shares):

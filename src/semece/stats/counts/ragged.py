@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from semece.stats.rows import Bools, Integers
+    from semece.stats.rows import Bools, Floats, Integers
 
 
 Number = TypeVar("Number", bound=np.generic)
@@ -127,6 +127,12 @@ class Counts:
     def is_mode(self) -> Bools:
         """Whether a class has the largest count of its question, shape of ``values``."""
         return np.asarray((self.values > 0) & (self.values == self.largest[self.question]))
+
+    @property
+    def mode_weights(self) -> Floats:
+        """Equal weights on the tied modes of each question."""
+        modes = self.is_mode.astype(np.float64)
+        return np.asarray(modes / per_question(np.add, modes, self.offsets)[self.question])
 
     @property
     def first_mode(self) -> Integers:

@@ -21,6 +21,10 @@ NOTHING = Interval(float("nan"), float("nan"), float("nan"))
 """A number that cannot be had."""
 
 
+Partitions = Sequence[ArrayLike]
+"""Labels of the answers to each question."""
+
+
 class Confusion(NamedTuple):
     """Answers by what people and the judge say of them.
 
@@ -225,9 +229,7 @@ def cohen_kappa(confusion: ArrayLike) -> Floats:
     return np.where(certain, np.nan, (both + neither - expected) / np.where(certain, 1.0, room))
 
 
-def partition_quality(
-    people: Sequence[ArrayLike], judge: Sequence[ArrayLike], *, resampling: Resampling = DEFAULT
-) -> PartitionQuality:
+def partition_quality(people: Partitions, judge: Partitions, *, resampling: Resampling = DEFAULT) -> PartitionQuality:
     """Compare a judge's classes with people's.
 
     Parameters
@@ -269,9 +271,7 @@ def partition_quality(
     )
 
 
-def pair_quality(
-    people: Sequence[ArrayLike], judge: Sequence[ArrayLike], *, resampling: Resampling = DEFAULT
-) -> PairQuality:
+def pair_quality(people: Partitions, judge: Partitions, *, resampling: Resampling = DEFAULT) -> PairQuality:
     """Say how often graded answers with opposite verdicts share a class, and how often two correct ones do.
 
     Parameters
@@ -318,7 +318,7 @@ def _share(part: Floats, whole: Floats, level: float) -> Interval:
     return accuracy_interval(outcome, level=level, ids=np.tile(np.arange(n), 2), weights=weights)
 
 
-def _tables(people: Sequence[ArrayLike], judge: Sequence[ArrayLike]) -> list[Floats]:
+def _tables(people: Partitions, judge: Partitions) -> list[Floats]:
     """Contingency table of each question, people's classes in rows."""
     if not len(people) == len(judge) > 0:
         raise ValueError(f"people and judge must speak of the same questions; got {len(people)} and {len(judge)}")

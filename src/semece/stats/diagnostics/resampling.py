@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, check_resampling, percentiles
+from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, check_resampling
 from semece.stats.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def resampled_interval(
     value = function(confidence, correct)
     if len(np.unique(np.arange(len(correct)) if ids is None else np.asarray(ids))) < MIN_QUESTIONS:
         return Interval(value, float("nan"), float("nan"))
-    level = check_resampling(resampling)[1]
+    check_resampling(resampling)
     values = resampled_values(function, [(confidence, correct)], resampling, ids)[:, 0]
-    low, high = percentiles(values, level)
+    low, high = resampling.ends(values)
     return Interval(float(value), float(low), float(high))

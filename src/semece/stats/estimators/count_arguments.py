@@ -104,7 +104,6 @@ def selection_sizes(counts: Counts, n_select: int | None, *, whole: bool = False
     most = n_responses if whole else n_responses - 1
     if (size > most).any():
         q = int((size > most).argmax())
-        raise ValueError(
-            f"n_select must be at most {most[q]} of the {n_responses[q]} responses; got {size} (question {q})"
-        )
+        rule = f"n_select must be at most {most[q]} of the {n_responses[q]} responses"
+        raise ValueError(f"{rule}; got {size} (question {q})")
     return np.full(len(counts), size)

@@ -100,12 +100,6 @@ def correctness(
     return means if isinstance(counts, Counts) else float(means[0])
 
 
-def mode_weights(counts: Counts) -> Floats:
-    """Equal weights on the tied modes of each question."""
-    modes = counts.is_mode.astype(np.float64)
-    return np.asarray(modes / per_question(np.add, modes, counts.offsets)[counts.question])
-
-
 def weighted(counts: Counts, weights: Floats, values: Floats) -> Floats:
     """Weighted mean in [0, 1] of the values of each question's classes; those of weight 0 do not matter."""
     means: Floats = per_question(np.add, np.where(weights > 0, weights * values, 0.0), counts.offsets)
@@ -116,7 +110,7 @@ def _pooled_weights(counts: Counts, labels: OneRow, ties: str) -> Floats:
     """Weights of the modes: equal, or all on the one that appeared first."""
     check_choice("ties", ties, ("mean", "earliest"))
     if ties == "mean":
-        return mode_weights(counts)
+        return counts.mode_weights
     weights = np.zeros(len(counts.values))
     weights[counts.first_mode if labels is None else mode(labels)] = 1.0
     return weights

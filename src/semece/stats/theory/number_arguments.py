@@ -74,10 +74,15 @@ def together(**arrays: Floats) -> tuple[Floats, ...]:
     except ValueError:
         *names, last = arrays
         *shapes, shape = (str(array.shape) for array in arrays.values())
-        raise ValueError(
-            f"{', '.join(names)} and {last} must be single numbers or have the same length; "
-            f"got shapes {', '.join(shapes)} and {shape}"
-        ) from None
+        rule = f"{', '.join(names)} and {last} must be single numbers or have the same length"
+        raise ValueError(f"{rule}; got shapes {', '.join(shapes)} and {shape}") from None
+
+
+def check_size(n: ArrayLike, *, low: float = 1.0, **others: Floats) -> Floats:
+    """Check numbers of responses, which go together with checked arrays."""
+    size = check_numbers("n", n, low=low)
+    together(**others, n=size)
+    return size
 
 
 def plain(values: Floats) -> Floats:
@@ -94,10 +99,8 @@ def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[Floats, Fl
     bad = (mass <= 0) | (delta > mass + 1e-12)
     if bad.any():
         at = int(np.argmax(bad))
-        raise ValueError(
-            "top_two_mass must be positive and at least the margin; "
-            f"got {float(mass.flat[at])} with margin {float(delta.flat[at])} at index {at}"
-        )
+        got = f"{float(mass.flat[at])} with margin {float(delta.flat[at])} at index {at}"
+        raise ValueError(f"top_two_mass must be positive and at least the margin; got {got}")
     return delta, mass
 
 

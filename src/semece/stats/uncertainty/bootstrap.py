@@ -60,6 +60,11 @@ class Resampling(NamedTuple):
     level: float = 0.95
     rng: Seed = 0
 
+    def ends(self, replicates: Floats | Integers, method: Literal["linear", "inverted_cdf"] = "linear") -> Floats:
+        """Find the ends between which the share ``level`` of the replicates lies, along the first axis."""
+        level = check_level(self.level)
+        return np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0, method=method)
+
 
 DEFAULT = Resampling()
 
@@ -181,7 +186,7 @@ def paired_bootstrap(
     >>> round(result.overall.mean_difference.low, 12), result.overall.note
     (0.1, '')
     """
-    n_resamples, level, generator = check_resampling(resampling)
+    n_resamples, _, generator = check_resampling(resampling)
     pair = _pair(first, second, correct, low_margin=low_margin, ids=ids)
     rows = pair.first
     units = _units(pair, n_bins, closed)
@@ -189,7 +194,7 @@ def paired_bootstrap(
         raise ValueError(f"at least 2 questions are needed to resample; got {len(units.drawn)}")
     estimate = _statistics(units.multiplicity @ units.features, n_bins)
     replicates = _statistics(resampled_totals(units, n_resamples, generator), n_bins)
-    intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *percentiles(replicates, level)])]
+    intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *resampling.ends(replicates)])]
 
     def difference(kept: Bools, intervals: list[Interval]) -> PairedDifference:
         note = NEAR_ZERO if _near_zero(pair, kept, n_bins, closed, generator) else ""
@@ -206,13 +211,6 @@ def check_resampling(resampling: Resampling) -> tuple[int, float, np.random.Gene
         raise ValueError(f"resampling must be a Resampling(n_resamples, level, rng); got {resampling!r}")
     n_resamples, level, rng = resampling
     return check_count("n_resamples", n_resamples), check_level(level), check_rng(rng)
-
-
-def percentiles(
-    replicates: Floats | Integers, level: float, method: Literal["linear", "inverted_cdf"] = "linear"
-) -> Floats:
-    """Find the ends between which the share ``level`` of the replicates lies, along the first axis."""
-    return np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0, method=method)
 
 
 class _Pair(NamedTuple):
