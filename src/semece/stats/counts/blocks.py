@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from semece.stats.counts.polynomials import Ties
     from semece.stats.rows import Floats, Integers
 
+    Piece = tuple[tuple[int, int], tuple[Rows, Columns, Circle, Questions]]
+    """Questions ``first .. last - 1`` and what the kernels take for them."""
+
 MOST_RESPONSES = 20_000
 """Responses of a question that can be treated exactly: above, one question takes minutes and gigabytes."""
 
@@ -47,13 +50,6 @@ class WeightSource(NamedTuple):
     pool: int
     size: int
     n_points: int
-
-
-class Piece(NamedTuple):
-    """Questions ``first .. last - 1`` and what the kernels take for them."""
-
-    questions: tuple[int, int]
-    arguments: tuple[Rows, Columns, Circle, Questions]
 
 
 class EqualQuestions(NamedTuple):
@@ -370,7 +366,7 @@ def _pieces(values: NDArray[Any], offsets: Integers, source: WeightSource, first
     columns = kernels.Columns(level[begin:], node[begin:], share[begin:])
     circle = kernels.Circle(source.n_points, source.size, norm, source.pool)
     questions = kernels.Questions(number, offsets[first : last + 1] - offsets[first], distinct.astype(np.float64))
-    yield Piece((first, last), (rows, columns, circle, questions))
+    yield (first, last), (rows, columns, circle, questions)
 
 
 @lru_cache(maxsize=256)

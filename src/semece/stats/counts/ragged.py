@@ -217,7 +217,8 @@ def flatten(rows: Sequence[ArrayLike] | NDArray[np.integer], name: str, first: i
         flat, lengths = rows.reshape(-1), np.full(len(rows), rows.shape[1])
     else:
         arrays = [_array(row, f"{name} of question {first + q}") for q, row in enumerate(rows)]
-        flat, lengths = _join(arrays), np.array([len(array) for array in arrays], dtype=np.int64)
+        flat = np.concatenate([np.zeros(0, dtype=np.int64), *arrays])
+        lengths = np.array([len(array) for array in arrays], dtype=np.int64)
     if len(flat) and flat.min() < 0:
         place = int(flat.argmin())
         q = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
@@ -262,11 +263,6 @@ def _count(labels: Sequence[ArrayLike] | NDArray[np.integer], first: int) -> Cou
     classes = per_question(np.maximum, flat, _offsets(lengths)) + (lengths > 0)
     offsets = _offsets(classes)
     return Counts(np.bincount(flat + np.repeat(offsets[:-1], lengths), minlength=int(offsets[-1])), offsets)
-
-
-def _join(rows: list[Integers]) -> Integers:
-    """Concatenate, also nothing."""
-    return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
 
 def _offsets(sizes: Integers) -> Integers:
