@@ -141,14 +141,8 @@ class Call:
     events: tuple[str, ...] = ()
 
 
-@runtime_checkable
-class Model(Protocol):
-    """Anything that answers.
-
-    A call raises :class:`semece.TransientError` if nothing was delivered and asking again may work, and
-    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
-    retry: pacing belongs to the pipeline.
-    """
+class Opened(Protocol):
+    """What a live model and its batches have in common."""
 
     @property
     def name(self) -> str:
@@ -156,13 +150,23 @@ class Model(Protocol):
 
     @property
     def max_choices(self) -> int:
-        """How many choices one request may ask for now; may fall to 1 during a run, never rises."""
-
-    async def __call__(self, request: Request, /) -> Call:
-        """Ask."""
+        """How many choices one request, or line of a batch, may ask for now; may fall to 1, never rises."""
 
     async def aclose(self) -> None:
         """Give back connections and memory."""
+
+
+@runtime_checkable
+class Model(Opened, Protocol):
+    """Anything that answers.
+
+    A call raises :class:`semece.TransientError` if nothing was delivered and asking again may work, and
+    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
+    retry: pacing belongs to the pipeline.
+    """
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Ask."""
 
 
 Ending = Literal["completed", "expired", "cancelled"]
@@ -298,21 +302,13 @@ async def created_since(
     return found
 
 
-class BatchModel(Protocol):
+class BatchModel(Opened, Protocol):
     """A model's batch interface.
 
     Every method raises :class:`semece.TransientError` or :class:`semece.ModelError`, as a
     :class:`Model` does. After a TransientError of :meth:`create` that says ``maybe_paid`` the batch may
     exist.
     """
-
-    @property
-    def name(self) -> str:
-        """The model's spelling."""
-
-    @property
-    def max_choices(self) -> int:
-        """How many choices one line may ask for now."""
 
     @property
     def marks(self) -> bool:
@@ -355,6 +351,3 @@ class BatchModel(Protocol):
 
     def told(self) -> tuple[str, ...]:
         """Give what was noticed since the last time (an option left out), one sentence each."""
-
-    async def aclose(self) -> None:
-        """Give back connections."""
