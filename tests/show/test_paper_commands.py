@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semece.cli.paper_commands import FIGURE_NAMES, TABLE_NAMES
+from semece.cli.reading_commands import FIGURE_NAMES, TABLE_NAMES
 from semece.errors import SemeceError
 from semece.runs.renderers import to_csv, to_latex
 from semece.runs.run import Run

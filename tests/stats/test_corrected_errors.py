@@ -9,10 +9,12 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 
 from semece.stats.calibration.binned_errors import ece, wilson
+from semece.stats.calibration.bins import width_bins
 from semece.stats.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
 from semece.stats.correction.corrected_errors import corrected_residuals
 from semece.stats.diagnostics.audited_quality import audited_quality
 from semece.stats.diagnostics.judge_quality import cohen_kappa, grading_quality
+from semece.stats.rows import check_rows
 from semece.stats.simulation import CORRECTNESS
 from semece.stats.uncertainty.intervals import accuracy_interval, debiased_ece, ece_interval
 
@@ -32,6 +34,11 @@ def drawn(rng, people, stratum, sizes, *, judge=None):
     place = np.concatenate([rng.permutation(np.flatnonzero(stratum == h))[:size] for h, size in enumerate(sizes)])
     every = np.bincount(stratum, minlength=len(sizes))
     return Audited(place, people[place], None if judge is None else judge[place], stratum[place], every)
+
+
+def residuals_of(confidence, judge, audited, **options):
+    rows = check_rows(confidence, judge)
+    return corrected_residuals(rows, width_bins(rows.confidence, 10), audited, **options)
 
 
 def sample(rng, size, population="calibrated", false_correct=0.05, missed=0.15):
@@ -54,7 +61,7 @@ def test_the_accuracy_is_the_judges_plus_the_weighted_mean_difference():
 def test_residuals_are_corrected_in_the_bin_of_the_audited_question():
     confidence, judge = [0.9] * 50 + [0.2] * 50, [1] * 50 + [0] * 50
     audited = Audited(range(0, 100, 10), [1, 1, 1, 1, 0, 0, 0, 0, 1, 1])
-    residuals = corrected_residuals(confidence, judge, audited)
+    residuals = residuals_of(confidence, judge, audited)
     np.testing.assert_allclose(residuals.value, [-0.1 + 2 / 10, 0.05 - 1 / 10])
     assert corrected_ece(confidence, judge, audited).value == pytest.approx(0.15)
 
@@ -175,13 +182,13 @@ def test_the_covariance_is_that_of_the_questions_and_that_of_the_audit():
     """One bin, two strata; four of 80 and two of 20 audited, one error in the first."""
     confidence, judge = [0.75] * 100, [1] * 80 + [0] * 20
     audited = Audited([0, 1, 2, 3, 80, 81], [0, 1, 1, 1, 0, 0], stratum=[0] * 4 + [1] * 2, sizes=[80, 20])
-    value, covariance, _ = corrected_residuals(confidence, judge, audited, floored=False)
+    value, covariance, _ = residuals_of(confidence, judge, audited, floored=False)
     assert value == pytest.approx([0.8 - 0.75 - 0.8 / 4])
     square = (80 * 0.0625 + 20 * 0.5625) / 100 + 0.8 / 4 * (0.5625 - 0.0625)
     of_audit = 0.64 * (1 - 4 / 80) / 4 * 0.25
     assert covariance == pytest.approx(np.array([[(square - 0.15**2) / 99 + of_audit]]))
     unseen = 0.04 * (1 - 2 / 20) / 2 * (1 / 4 * 3 / 4)
-    assert corrected_residuals(confidence, judge, audited).covariance - covariance == pytest.approx(unseen)
+    assert residuals_of(confidence, judge, audited).covariance - covariance == pytest.approx(unseen)
 
 
 def test_ties_on_which_all_agree_change_nothing():
@@ -195,7 +202,7 @@ def test_ties_on_which_all_agree_change_nothing():
 def test_an_audit_that_happened_to_fall_in_one_bin_gives_no_negative_variance():
     confidence, judge = [0.9] * 50 + [0.2] * 50, [0] * 100
     audited = Audited(range(5), [1] * 5)
-    covariance = corrected_residuals(confidence, judge, audited, floored=False).covariance
+    covariance = residuals_of(confidence, judge, audited, floored=False).covariance
     assert np.linalg.eigvalsh(covariance).min() >= -1e-12
     assert covariance[1, 1] > 0
 
@@ -319,7 +326,7 @@ def test_accuracy_and_residuals_are_unbiased_and_vary_as_they_say(design, false_
         people = (rng.random(150) < 0.1 + 0.8 * confidence).astype(float)
         judge = judged(rng, people, false_correct, missed)
         audited = drawn(rng, people, (by_verdict * judge).astype(int), sizes)
-        residuals = corrected_residuals(confidence, judge, audited, floored=False)
+        residuals = residuals_of(confidence, judge, audited, floored=False)
         values.append(residuals.value)
         covariances.append(residuals.covariance)
     values, expected = np.array(values), (0.1 - 0.2 * np.array([0.25, 0.55, 0.85])) / 3

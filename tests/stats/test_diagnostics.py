@@ -15,10 +15,10 @@ from semece.stats.counts import Counts
 from semece.stats.diagnostics import JudgedRun, pool
 from semece.stats.diagnostics.hedging import rearranged
 from semece.stats.diagnostics.margins import window
-from semece.stats.diagnostics.resampling import resampled_sums
 from semece.stats.estimators import sem1, sem2
 from semece.stats.simulation import dirichlet_mixture, near_tie, simulate, softmax_normal
-from semece.stats.uncertainty.bootstrap import NEAR_ZERO, Resampling
+from semece.stats.uncertainty import bootstrap
+from semece.stats.uncertainty.bootstrap import NEAR_ZERO, Resampling, resampled_sums
 
 FAST = Resampling(n_resamples=200)
 
@@ -491,10 +491,11 @@ def test_resampled_sums_share_their_draws_and_spread_as_they_should():
     assert abs(sums.mean(axis=0) - features.sum(axis=0)).max() < 4 * sums.std() / np.sqrt(4000)
 
 
-def test_resampled_sums_do_not_depend_on_the_size_of_a_chunk(monkeypatch):
+@pytest.mark.parametrize("held", ["CHUNK", "BLOCK"])
+def test_resampled_sums_do_not_depend_on_the_size_of_a_chunk(monkeypatch, held):
     features = np.arange(12.0).reshape(6, 2)
     whole = resampled_sums(features, Resampling(n_resamples=7))
-    monkeypatch.setattr(diagnostics.resampling, "CHUNK", 12)
+    monkeypatch.setattr(bootstrap, held, 12)
     assert (resampled_sums(features, Resampling(n_resamples=7)) == whole).all()
 
 

@@ -11,9 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from semece.cli import auditing, catalogue, checking, comparing, judging, running, studying, theory_commands
-from semece.cli import paper_commands as paper
-from semece.cli import reading_commands as reading
+from semece.cli import auditing, comparing, judging, reading_commands, running, studying, theory_commands
 
 app = typer.Typer(
     name="semece",
@@ -23,7 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (running, studying, reading, paper, comparing, checking, judging, theory_commands, catalogue):
+for module in (running, studying, reading_commands, comparing, judging, theory_commands):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 app.add_typer(auditing.app, name="audit")

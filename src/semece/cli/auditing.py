@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 import shlex
-from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from semece.cli.comparing import titled
 from semece.cli.judging import AsJson, aligned
-from semece.cli.reading_commands import Judge, OneRun, open_runs
+from semece.cli.reading_commands import Judge, OneRun, open_runs, plain_tables, print_found
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    import polars as pl
 
     from semece.compare import Exported, Scored
 
@@ -37,8 +36,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     ] = Path("audit.csv"),
     size: Annotated[int, typer.Option("--size", min=1, help="Answers to draw in all.")] = 200,
     by: Annotated[
-        By,
-        typer.Option("--by", help="Draw within strata: of the judge's verdict, the confidence, both or none."),
+        By, typer.Option("--by", help="Draw within strata: of the judge's verdict, the confidence, both or none.")
     ] = "verdict",
     annotators: Annotated[int, typer.Option("--annotators", min=1, help="How many people: a sheet for each.")] = 2,
     overlap: Annotated[int, typer.Option("--overlap", min=0, help="How many answers are on every sheet.")] = 50,
@@ -55,8 +53,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     from semece.compare import AuditDesign, export_sheets
 
     design = AuditDesign(size, by, annotators, overlap, seed)
-    with ExitStack() as stack:
-        opened = open_runs(stack, [run], judge)[0]
+    with open_runs([run], judge) as (opened,):
         found = export_sheets(opened, output, design)
     for line in export_lines(found, run, judge):
         typer.echo(line)
@@ -82,7 +79,7 @@ def score(  # noqa: PLR0917 - one parameter per option
     run: OneRun,
     sheets: Annotated[list[Path], typer.Argument(help="The sheets with verdicts, one for each person.")],
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--output", "-o", help="Write people's verdicts as labelled answers, for semece judge-eval."),
     ] = None,
     listed: Annotated[
@@ -101,42 +98,19 @@ def score(  # noqa: PLR0917 - one parameter per option
     from semece.compare import labelled_rows, read_sheet, score_sheets
     from semece.runs import write
 
-    with ExitStack() as stack:
-        opened = open_runs(stack, [run], judge)[0]
+    with open_runs([run], judge) as (opened,):
         found = score_sheets(opened, [read_sheet(path) for path in sheets])
     if output is not None:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(found))
         write("".join(lines).encode("utf-8", "backslashreplace"), output)
-    if as_json:
-        typer.echo(json.dumps(as_data(found), ensure_ascii=False, allow_nan=False))
-        return
-    for line in score_lines(found, listed):
-        typer.echo(line)
+    print_found(score_lines(found, listed), lambda: as_data(found), as_json=as_json)
 
 
 def as_data(found: Scored) -> dict[str, Any]:
     """Give everything as plain data."""
-    return {
-        "run": found.run,
-        "judge": found.judge,
-        "counts": found.counts,
-        "strata": found.strata.to_dicts(),
-        "numbers": found.numbers.to_dicts(),
-        "quality": found.quality.to_dicts()[0],
-        "annotators": found.annotators.to_dicts(),
-        "disagreements": found.disagreements,
-        "notes": list(found.notes),
-    }
-
-
-def numbers_text(table: pl.DataFrame) -> pl.DataFrame:
-    """Make the table of numbers one for reading."""
-    import polars as pl
-
-    from semece import tables
-
-    named = table.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
-    return named.drop("judge_debiased").rename({"corrected_debiased": "debiased"})
+    facts = {each.name: getattr(found, each.name) for each in fields(found) if each.name != "judged"}
+    facts |= plain_tables(found, "strata", "numbers", "quality", "annotators")
+    return facts | {"quality": facts["quality"][0]}
 
 
 def score_lines(found: Scored, listed: int) -> Iterator[str]:
@@ -154,7 +128,7 @@ def score_lines(found: Scored, listed: int) -> Iterator[str]:
     yield f"\nThe judge ({found.judge}) against people, over all answers\n"
     yield aligned(found.quality)
     yield "\nNumbers by the judge, and corrected; the last with less bias upwards\n"
-    yield aligned(numbers_text(found.numbers))
+    yield aligned(titled(found.numbers).drop("judge_debiased").rename({"corrected_debiased": "debiased"}))
     yield "\nBrackets are 95 % intervals."
     for note in found.notes:
         yield f"Note: {note}."

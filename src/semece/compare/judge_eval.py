@@ -5,8 +5,11 @@ from __future__ import annotations
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
 
 from semece.errors import ParseError, SemeceError, StoreError
 from semece.judges import STAGES, Missing, Undelivered, distinct, open_judges, row_of
@@ -17,8 +20,6 @@ from semece.store import Store, set_failed_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import polars as pl
 
     from semece.compare.labelled_files import GradedAnswer, Labelled
     from semece.judges import Judge, Procedure
@@ -141,9 +142,8 @@ async def evaluate_judge(
 
 def _set_aside(store: Store, judges: tuple[Judge, Judge], questions: Sequence[Question]) -> None:
     """Make room to ask again where a reply came without a text."""
-    for stage, judge in zip(STAGES, judges, strict=True):
-        for question in questions:
-            set_failed_aside(store, question.id, stage, judge.id)
+    for (stage, judge), question in product(zip(STAGES, judges, strict=True), questions):
+        set_failed_aside(store, question.id, stage, judge.id)
 
 
 class _Key(NamedTuple):
@@ -273,8 +273,6 @@ def verdict_rows(labelled: Labelled, evaluation: Evaluation, *, by: str | None =
     ParseError
         If a row has no such field.
     """
-    import polars as pl
-
     columns: dict[str, Any] = {"group": pl.String, "question_id": pl.String, "question": pl.String}
     columns |= {"references": pl.List(pl.String), "answer": pl.String, "people": pl.Boolean, "verdict": pl.String}
     rows = []

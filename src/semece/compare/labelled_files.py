@@ -106,48 +106,33 @@ def read_labelled(path: Path, *, bad: Callable[[ParseError], None] | None = None
     ParseError
         Naming file, line, what was expected and what came.
     """
-    rows = _Rows()
+    rows: list[GradedAnswer | GroupedAnswers] = []
+    first: dict[tuple[type, str], GradedAnswer | GroupedAnswers] = {}
     for line, row in read_rows(path, bad=bad):
+        where = f"{path}, line {line}"
         try:
-            rows.add(row, f"{path}, line {line}", line)
+            one = grouped_from(row, where, line) if _is_given(row, "answers") else graded_from(row, where, line)
+            _check_same(one, first.setdefault((type(one), one.question.id), one), where)
+            rows.append(one)
         except ParseError as error:
             if bad is None:
                 raise
             bad(error)
-    if not rows.graded and not rows.grouped:
+    if not rows:
         raise ParseError(f"{path} has no labelled answers")
-    return Labelled(tuple(rows.graded), tuple(rows.grouped))
+    graded = tuple(row for row in rows if isinstance(row, GradedAnswer))
+    return Labelled(graded, tuple(row for row in rows if isinstance(row, GroupedAnswers)))
 
 
-class _Rows:
-    """Rows that agree with each other: an id names one question, and grouped answers come once."""
-
-    def __init__(self) -> None:
-        self.graded: list[GradedAnswer] = []
-        self.grouped: list[GroupedAnswers] = []
-        self._known: dict[str, tuple[Question, int]] = {}
-        self._lines: dict[str, int] = {}
-
-    def add(self, row: Mapping[str, Any], where: str, line: int) -> None:
-        """Read a row of either kind."""
-        if not _is_given(row, "answers"):
-            one = graded_from(row, where, line)
-            self._check_known(one, where)
-            self.graded.append(one)
-            return
-        some = grouped_from(row, where, line)
-        if self._lines.setdefault(some.question.id, line) != line:
-            raise ParseError(
-                f"{where}: a question must come in one row with all its answers; {some.question.id!r} is also on line "
-                f"{self._lines[some.question.id]}"
-            )
-        self.grouped.append(some)
-
-    def _check_known(self, one: GradedAnswer, where: str) -> None:
-        """Refuse an id that names another question elsewhere."""
-        question, line = self._known.setdefault(one.question.id, (one.question, one.line))
-        if question.text != one.question.text:
-            raise ParseError(f"{where}: an id must name one question; {question.id!r} names another one on line {line}")
+def _check_same(one: GradedAnswer | GroupedAnswers, first: GradedAnswer | GroupedAnswers, where: str) -> None:
+    """Refuse grouped answers that come twice, and an id that names another question elsewhere."""
+    name = repr(one.question.id)
+    if isinstance(one, GroupedAnswers) and one is not first:
+        raise ParseError(
+            f"{where}: a question must come in one row with all its answers; {name} is also on line {first.line}"
+        )
+    if one.question.text != first.question.text:
+        raise ParseError(f"{where}: an id must name one question; {name} names another one on line {first.line}")
 
 
 def without_reference(labelled: Labelled) -> list[int]:
@@ -190,8 +175,7 @@ def narrowed(labelled: Labelled, *, limit: int | None = None, max_words: int | N
         If nothing is left.
     """
     kept = [row for row in labelled.graded if max_words is None or 0 < len(row.answer.split()) <= max_words]
-    first = list(dict.fromkeys(row.question.id for row in kept))[:limit]
-    chosen = set(first)
+    chosen = set(list(dict.fromkeys(row.question.id for row in kept))[:limit])
     graded = tuple(row for row in kept if row.question.id in chosen)
     grouped = labelled.grouped[:limit]
     if not graded and not grouped:

@@ -101,7 +101,5 @@ def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
             raise SemeceError(f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
         worse = high < 0 if better[name] == "higher" else low > 0
         text = f"{label(name)} changed by {row['change']:+.3f} [{low:+.3f}, {high:+.3f}]"
-        if worse and row["note"]:
-            yield Check(name, True, f"{text}, but not surely: {row['note']}")
-        else:
-            yield Check(name, not worse, text)
+        doubt = f", but not surely: {row['note']}" if worse and row["note"] else ""
+        yield Check(name, bool(doubt) or not worse, text + doubt)

@@ -72,12 +72,12 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
     _check_texts(runs, complete, common)
     pools = {name: pool_of([views[i] for i in common]) for name, views in zip(names, complete, strict=True)}
     compared = quantities()
-    changes = compare_arms(pools, quantities=compared).rename(
-        {"arm": "run", "low": "change_low", "high": "change_high"}
-    )
+    changes = compare_arms(pools, quantities=compared).rename({"low": "change_low", "high": "change_high"})
     ranking = rank_arms(pools, quantities=compared)
     left_out = {name: len(views) - len(common) for name, views in zip(names, complete, strict=True)}
-    return Standings(tuple(names), len(common), left_out, changes, ranking.rename({"arm": "run"}))
+    return Standings(
+        tuple(names), len(common), left_out, changes.rename({"arm": "run"}), ranking.rename({"arm": "run"})
+    )
 
 
 def _complete(run: Run) -> dict[str, QuestionView]:

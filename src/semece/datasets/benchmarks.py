@@ -17,7 +17,7 @@ from semece.datasets.files import read_questions
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from semece.records import Question
@@ -117,11 +117,6 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.strip() for text in texts if text.strip()))
 
 
-def _some(row: Mapping[str, Any], *names: str) -> Row:
-    """Keep these columns, where they are there, as metadata."""
-    return {name: row[name] for name in names if name in row}
-
-
 def columns(question: str, references: str, *, id: str | None = None, keep: Sequence[str] = ()) -> Callable[[Row], Row]:  # noqa: A002
     """Read rows in which every column holds what ours holds, under its own name.
 
@@ -140,7 +135,8 @@ def columns(question: str, references: str, *, id: str | None = None, keep: Sequ
 
     def convert(row: Row) -> Row:
         named = {"id": row[id]} if id in row else {}
-        return {**named, "question": row[question], "references": row[references], **_some(row, *keep)}
+        kept = {name: row[name] for name in keep if name in row}
+        return {**named, "question": row[question], "references": row[references], **kept}
 
     return convert
 

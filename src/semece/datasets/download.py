@@ -11,16 +11,12 @@ import importlib
 import logging
 import os
 import re
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from semece.canonical_json import replacing
 from semece.datasets.benchmarks import BENCHMARKS, Benchmark, read_benchmark
 from semece.errors import ParseError, SemeceError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 CONNECT, SILENCE = 15.0, 60.0
 """Seconds to wait for a connection, and for the next bytes."""
@@ -77,28 +73,19 @@ def fetch(name: str) -> Path:
     SemeceError
         It is not there, may not be had, is not what it should be, or the cache cannot be written.
     """
+    from filelock import FileLock
+
     path = cached_file(name)
     try:
         if not _is_sound(path, BENCHMARKS[name]):
-            with _locked(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(f"{path}.lock"):  # keeps other processes from fetching the same file
                 if not _is_sound(path, BENCHMARKS[name]):
                     _download(name, path)
     except OSError as error:
-        raise SemeceError(
-            f"{name} cannot be kept in {path.parent}: {error.strerror or error}; set SEMECE_CACHE to a folder that can "
-            f"be written, or give a copy of yours: --dataset {name}=PATH"
-        ) from None
+        said = f"{name} cannot be kept in {path.parent}: {error.strerror or error}"
+        raise _refused(name, f"{said}; set SEMECE_CACHE to a folder that can be written,") from None
     return path
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Keep other processes from fetching the same file."""
-    from filelock import FileLock
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(f"{path}.lock"):
-        yield
 
 
 def _is_sound(path: Path, benchmark: Benchmark) -> bool:
@@ -134,9 +121,9 @@ def _download(name: str, path: Path) -> None:
             _note(path).write_text(found, encoding="ascii")
         elif found != expected:
             again = "" if benchmark.sha256 else f"; delete {_note(path)} if you want the new one"
+            said = f"its sha256 begins with {found[:12]}, not {expected[:12]}{again}"
             raise SemeceError(
-                f"{_public(address)} is not the file it should be: its sha256 begins with {found[:12]}, not "
-                f"{expected[:12]}{again}; a copy that you trust: --dataset {name}=PATH"
+                f"{_public(address)} is not the file it should be: {said}; a copy that you trust: --dataset {name}=PATH"
             )
 
 
@@ -173,10 +160,7 @@ def _save(name: str, address: str, part: Path) -> str:
                     digest.update(chunk)
     except (client.HTTPError, client.InvalidURL) as error:
         reason = _public(str(error)) or type(error).__name__
-        raise SemeceError(
-            f"{name} could not be fetched from {_public(address)}: {reason}; run it again, or give a copy of yours: "
-            f"--dataset {name}=PATH"
-        ) from None
+        raise _refused(name, f"{name} could not be fetched from {_public(address)}: {reason}; run it again,") from None
     return digest.hexdigest()
 
 
@@ -187,15 +171,15 @@ def _check_status(name: str, address: str, status: int) -> None:
     where, gate = _public(address), BENCHMARKS[name].gate
     if status in {401, 403} and gate:
         token = "HF_TOKEN is not set" if not os.environ.get("HF_TOKEN") else "HF_TOKEN has no access"
-        raise SemeceError(
-            f"{name} is given out on request ({status}; {token}): ask at {gate}, put your token into HF_TOKEN, or give "
-            f"a copy of yours: --dataset {name}=PATH"
-        )
+        said = f"{name} is given out on request ({status}; {token}): ask at {gate}, put your token into HF_TOKEN,"
+        raise _refused(name, said)
     means = {401: "access is refused", 403: "access is refused", 404: "it is not there", 410: "it is not there"}
-    raise SemeceError(
-        f"{name} could not be fetched from {where}: {means.get(status, 'the server cannot give it now')} ({status}); "
-        f"try again later, or give a copy of yours: --dataset {name}=PATH"
-    )
+    why = means.get(status, "the server cannot give it now")
+    raise _refused(name, f"{name} could not be fetched from {where}: {why} ({status}); try again later,")
+
+
+def _refused(name: str, said: str) -> SemeceError:
+    return SemeceError(f"{said} or give a copy of yours: --dataset {name}=PATH")
 
 
 def _http_client() -> Any:  # noqa: ANN401 - a module

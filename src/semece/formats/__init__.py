@@ -7,14 +7,13 @@ an attempt that delivered nothing is counted, and no response; a bad row is an e
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.errors import ParseError
 from semece.formats import batch_outputs, inspect_logs, lm_eval, promptfoo, samples, sem_ece, simple_evals, uqlm
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
 from semece.formats.samples import sample_from
-from semece.formats.sources import Findings, SampleFile, Wanted
+from semece.formats.sources import Findings, SampleFile, Wanted, fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +32,7 @@ __all__ = [
     "Findings",
     "Wanted",
     "collect",
+    "fault",
     "sample_from",
 ]
 
@@ -60,15 +60,9 @@ FORMATS = {
     "lm-eval": Format("samples_*.jsonl of lm-evaluation-harness", lm_eval.detect, lm_eval.read),
     "promptfoo": Format("results of promptfoo, .json or .jsonl", promptfoo.detect, promptfoo.read),
     "uqlm": Format("a result of uqlm as JSON", uqlm.detect, uqlm.read),
-    "openai-batch": Format(
-        "output files of OpenAI's batches",
-        batch_outputs.detect_openai,
-        partial(batch_outputs.read, read_line=batch_outputs.openai_line),
-    ),
+    "openai-batch": Format("output files of OpenAI's batches", batch_outputs.detect_openai, batch_outputs.read_openai),
     "anthropic-batch": Format(
-        "results of Anthropic's message batches",
-        batch_outputs.detect_anthropic,
-        partial(batch_outputs.read, read_line=batch_outputs.anthropic_line),
+        "results of Anthropic's message batches", batch_outputs.detect_anthropic, batch_outputs.read_anthropic
     ),
     "simple-evals": Format("*_allresults.json of simple-evals", simple_evals.detect, simple_evals.read),
     "sem-ece": Format("*_clustered.jsonl and *_graded.jsonl of the paper", sem_ece.detect, sem_ece.read),

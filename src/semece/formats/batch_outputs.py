@@ -16,6 +16,7 @@ message are no answer.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended, natural
@@ -53,7 +54,7 @@ def detect_anthropic(opening: Opening) -> bool:
     return opening.has("custom_id", "result", "result.type")
 
 
-def read(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine) -> list[FileQuestion]:
+def gathered(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine) -> list[FileQuestion]:
     """Read the lines of batches of one model and put those of each question together, by their custom ids.
 
     Parameters
@@ -118,14 +119,9 @@ def asked(custom_id: str, questions: Mapping[str, Question], where: str) -> Ques
     raise fault(where, "in custom_id the id of one of the questions, or that with a number such as -3", came)
 
 
-def openai_line(source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted) -> tuple[FileResponse, ...] | None:
-    """Read a line of OpenAI's; None if it is of another model.
-
-    Raises
-    ------
-    ParseError
-        Naming file, line, what was expected and what came.
-    """
+def _openai_line(
+    source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted
+) -> tuple[FileResponse, ...] | None:
     where = source.where(place)
     response = value_in(row, where, "response")
     status = response.get("status_code") if isinstance(response, dict) else None
@@ -177,16 +173,9 @@ def _response(body: dict[str, Any], place: str, where: str) -> FileResponse:
     return FileResponse("".join(texts), place, status=status)
 
 
-def anthropic_line(
+def _anthropic_line(
     source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted
 ) -> tuple[FileResponse, ...] | None:
-    """Read a line of Anthropic's; None if it is of another model.
-
-    Raises
-    ------
-    ParseError
-        Naming file, line, what was expected and what came.
-    """
     where = source.where(place)
     kind = text_in(row, where, "result", "type")
     if kind in FAILURES:
@@ -201,3 +190,9 @@ def anthropic_line(
     parts = list_in(message, where, "content")
     text = "".join(text_in(part, where, "text") for part in parts if value_in(part, where, "type") == "text")
     return (FileResponse(text, place, status=ended(MESSAGE_STOPS, message.get("stop_reason"))),)
+
+
+read_openai = partial(gathered, read_line=_openai_line)
+"""Read outputs of OpenAI batches of one model."""
+read_anthropic = partial(gathered, read_line=_anthropic_line)
+"""Read results of Anthropic batches of one model."""

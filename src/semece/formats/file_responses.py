@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from semece.canonical_json import encodable
 from semece.datasets import storable
-from semece.errors import ParseError, shortened
+from semece.errors import shortened
+from semece.formats.sources import fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -122,10 +123,9 @@ class Gathering:
         name = sample.question.id
         first = self._first.setdefault(name, sample)
         if (sample.question.text, sample.question.references) != (first.question.text, first.question.references):
-            raise ParseError(
-                f"{sample.where}: expected the question and references that {first.where} has under the id {name!r}; "
-                f"got other ones: {_excerpt(sample.question.text)}"
-            )
+            expected = f"the question and references that {first.where} has under the id {name!r}"
+            came = f"other ones: {shortened(sample.question.text, 60, mark='...')!r}"
+            raise fault(sample.where, expected, came)
         self._drawn.setdefault(name, []).append((order, sample.drawn))
 
     def take(self, findings: Findings, read: Callable[P, FileQuestion | None], *row: P.args, **more: P.kwargs) -> None:
@@ -169,7 +169,3 @@ def natural(text: str) -> list[tuple[int, int, str]]:
     """
     parts = re.split(r"([0-9]{1,4000})", text)
     return [(0, int(part), "") if place % 2 else (1, 0, part) for place, part in enumerate(parts)]
-
-
-def _excerpt(text: str) -> str:
-    return repr(shortened(text, 60, mark="..."))

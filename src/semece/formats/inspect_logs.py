@@ -152,7 +152,8 @@ def _from_document(source: SampleFile, wanted: Wanted) -> Iterator[Epoch]:
                 for place in stream.items():
                     found += 1
                     epochs = source.findings.tried(_element, source, stream.value(), f"samples[{place}]")
-                    yield from () if left_out else epochs
+                    if not left_out:
+                        yield from epochs
         stream.end()
     if found and not left_out:
         _check_whole(source, header, found)

@@ -94,13 +94,7 @@ def _results(source: SampleFile) -> Iterator[tuple[str, Any]]:
         raise fault(source.path, "results.results", "an evaluation without results")
 
 
-def _result(
-    source: SampleFile,
-    result: Json,
-    place: str,
-    wanted: Wanted,
-    prompts: dict[str, str],
-) -> _Result | None:
+def _result(source: SampleFile, result: Json, place: str, wanted: Wanted, prompts: dict[str, str]) -> _Result | None:
     """Read a result; None if it is of another provider."""
     where = source.where(place)
     if wanted.leaves_out(source.findings.add_model(_provider(result, where), where)):

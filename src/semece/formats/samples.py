@@ -103,10 +103,8 @@ def _confidences(values: list[Any] | None, n: int, where: str) -> Iterator[float
     if len(values) != n:
         raise ParseError(f"{where}: there must be one confidence per answer; got {len(values)} for {n}")
     for i, value in enumerate(values):
-        if value is None:
-            yield None
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not (number and 0 <= value <= 1):
             hint = " (percent? divide by 100)" if isinstance(value, int | float) and 1 < value <= 100 else ""
             raise ParseError(f"{where}: a confidence must lie in [0, 1]; got {value!r} at index {i}{hint}")
-        else:
-            yield float(value)
+        yield None if value is None else float(value)

@@ -26,14 +26,7 @@ _REPORT = re.compile(
     r"<p>Score: (?P<score>[^<]*)</p>\s*\Z"
 )
 """How a report ends; what comes from a model or a dataset is escaped and has no ``<``."""
-SCORES = {
-    "True": "correct",
-    "1": "correct",
-    "1.0": "correct",
-    "False": "incorrect",
-    "0": "incorrect",
-    "0.0": "incorrect",
-}
+SCORES = dict.fromkeys(("True", "1", "1.0"), "correct") | dict.fromkeys(("False", "0", "0.0"), "incorrect")
 BAD_REQUEST = "No response (bad request)."
 """What is written in place of a response that was never given."""
 _NAME = re.compile(r"(?P<task>[^_]+)_(?P<model>.+)_\d{8}_\d{6}(?:_DEBUG)?_allresults", re.DOTALL)

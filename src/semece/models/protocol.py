@@ -116,45 +116,6 @@ class Usage:
     output_tokens: int
 
 
-MOST_TOKENS = 10**9
-"""More than any call can take."""
-
-
-def usage_of(input_tokens: object, output_tokens: object) -> Usage | None:
-    """Take what a service says it counted; None if it cannot be true: then nothing is known.
-
-    Parameters
-    ----------
-    input_tokens, output_tokens : object
-        As they came.
-
-    Returns
-    -------
-    Usage or None
-        None unless both are whole numbers from 0 to :data:`MOST_TOKENS`.
-
-    Examples
-    --------
-    >>> usage_of(12, 3), usage_of(-5, 3), usage_of(12, 10**30), usage_of("many", 3)
-    (Usage(input_tokens=12, output_tokens=3), None, None, None)
-    """
-    if type(input_tokens) is not int or type(output_tokens) is not int:
-        return None
-    possible = 0 <= input_tokens <= MOST_TOKENS and 0 <= output_tokens <= MOST_TOKENS
-    return Usage(input_tokens, output_tokens) if possible else None
-
-
-def uncounted(name: str) -> str:
-    """Say that the numbers of tokens that a service gives cannot be true.
-
-    Examples
-    --------
-    >>> uncounted("openai/x")
-    'openai/x gives numbers of tokens that cannot be: what its calls take is not known'
-    """
-    return f"{name} gives numbers of tokens that cannot be: what its calls take is not known"
-
-
 @dataclass(frozen=True, slots=True)
 class Call:
     """What one call to a model delivered.
@@ -180,14 +141,8 @@ class Call:
     events: tuple[str, ...] = ()
 
 
-@runtime_checkable
-class Model(Protocol):
-    """Anything that answers.
-
-    A call raises :class:`semece.TransientError` if nothing was delivered and asking again may work, and
-    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
-    retry: pacing belongs to the pipeline.
-    """
+class Opened(Protocol):
+    """What a live model and its batches have in common."""
 
     @property
     def name(self) -> str:
@@ -195,13 +150,23 @@ class Model(Protocol):
 
     @property
     def max_choices(self) -> int:
-        """How many choices one request may ask for now; may fall to 1 during a run, never rises."""
-
-    async def __call__(self, request: Request, /) -> Call:
-        """Ask."""
+        """How many choices one request, or line of a batch, may ask for now; may fall to 1, never rises."""
 
     async def aclose(self) -> None:
         """Give back connections and memory."""
+
+
+@runtime_checkable
+class Model(Opened, Protocol):
+    """Anything that answers.
+
+    A call raises :class:`semece.TransientError` if nothing was delivered and asking again may work, and
+    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
+    retry: pacing belongs to the pipeline.
+    """
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Ask."""
 
 
 Ending = Literal["completed", "expired", "cancelled"]
@@ -337,21 +302,13 @@ async def created_since(
     return found
 
 
-class BatchModel(Protocol):
+class BatchModel(Opened, Protocol):
     """A model's batch interface.
 
     Every method raises :class:`semece.TransientError` or :class:`semece.ModelError`, as a
     :class:`Model` does. After a TransientError of :meth:`create` that says ``maybe_paid`` the batch may
     exist.
     """
-
-    @property
-    def name(self) -> str:
-        """The model's spelling."""
-
-    @property
-    def max_choices(self) -> int:
-        """How many choices one line may ask for now."""
 
     @property
     def marks(self) -> bool:
@@ -394,6 +351,3 @@ class BatchModel(Protocol):
 
     def told(self) -> tuple[str, ...]:
         """Give what was noticed since the last time (an option left out), one sentence each."""
-
-    async def aclose(self) -> None:
-        """Give back connections."""

@@ -25,7 +25,7 @@ _EMBEDDED = Service(
     default_tokens=64,
 )
 
-PROVIDERS: Mapping[str, Service] = {
+_ROWS: Mapping[str, Service] = {
     "local": replace(
         _EMBEDDED,
         spelled="smollm2",
@@ -37,7 +37,6 @@ PROVIDERS: Mapping[str, Service] = {
     "openai": Service(
         "OpenAI",
         "gpt-4o-mini",
-        ("OPENAI_API_KEY",),
         "https://api.openai.com/v1",
         choices=8,
         batches=True,
@@ -47,7 +46,6 @@ PROVIDERS: Mapping[str, Service] = {
     "anthropic": Service(
         "Anthropic",
         "claude-haiku-4-5",
-        ("ANTHROPIC_API_KEY",),
         adapter="anthropic",
         extra="providers",
         batches=True,
@@ -57,41 +55,27 @@ PROVIDERS: Mapping[str, Service] = {
     "google": Service(
         "Google",
         "gemini-2.5-flash",
-        ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+        keys=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
         about="Google Gemini (GOOGLE_API_KEY; extra 'providers')",
         adapter="google",
         address_variable="GOOGLE_GEMINI_BASE_URL",
         extra="providers",
         batches=True,
     ),
-    "xai": Service("xAI", "grok-4", ("XAI_API_KEY",), "https://api.x.ai/v1"),
-    "mistral": Service(
-        "Mistral", "mistral-small-latest", ("MISTRAL_API_KEY",), "https://api.mistral.ai/v1", seed="random_seed"
-    ),
-    "openrouter": Service(
-        "OpenRouter", "meta-llama/llama-3.3-70b-instruct", ("OPENROUTER_API_KEY",), "https://openrouter.ai/api/v1"
-    ),
-    "groq": Service("Groq", "llama-3.1-8b-instant", ("GROQ_API_KEY",), "https://api.groq.com/openai/v1", batches=True),
-    "deepseek": Service("DeepSeek", "deepseek-chat", ("DEEPSEEK_API_KEY",), "https://api.deepseek.com/v1"),
+    "xai": Service("xAI", "grok-4", "https://api.x.ai/v1"),
+    "mistral": Service("Mistral", "mistral-small-latest", "https://api.mistral.ai/v1", seed="random_seed"),
+    "openrouter": Service("OpenRouter", "meta-llama/llama-3.3-70b-instruct", "https://openrouter.ai/api/v1"),
+    "groq": Service("Groq", "llama-3.1-8b-instant", "https://api.groq.com/openai/v1", batches=True),
+    "deepseek": Service("DeepSeek", "deepseek-chat", "https://api.deepseek.com/v1"),
     "together": Service(
-        "Together",
-        "meta-llama/Llama-3.3-70B-Instruct-Turbo",
-        ("TOGETHER_API_KEY",),
-        "https://api.together.xyz/v1",
-        choices=8,
+        "Together", "meta-llama/Llama-3.3-70B-Instruct-Turbo", "https://api.together.xyz/v1", choices=8
     ),
     "ollama": Service(
-        "Ollama",
-        "llama3.2",
-        ("OLLAMA_API_KEY",),
-        "http://127.0.0.1:11434/v1",
-        about="Ollama on this machine (127.0.0.1:11434)",
-        cost="free",
+        "Ollama", "llama3.2", "http://127.0.0.1:11434/v1", about="Ollama on this machine (127.0.0.1:11434)", cost="free"
     ),
     "vllm": Service(
         "vLLM",
         "Qwen/Qwen3-8B",
-        ("VLLM_API_KEY",),
         "http://127.0.0.1:8000/v1",
         about="vLLM on this machine (127.0.0.1:8000)",
         choices=16,
@@ -100,7 +84,7 @@ PROVIDERS: Mapping[str, Service] = {
     "openai-api": Service(
         "Any OpenAI-compatible server",
         "acme/some-model",
-        ("SERVICE_API_KEY",),
+        keys=("SERVICE_API_KEY",),
         spelled="SERVICE/NAME",
         about="any OpenAI-compatible server (SERVICE_BASE_URL, SERVICE_API_KEY)",
         choices=8,
@@ -120,6 +104,12 @@ PROVIDERS: Mapping[str, Service] = {
     ),
 }
 """By the first word of a spelling. Adding a service that speaks OpenAI's chat completions is adding a row."""
+
+PROVIDERS: Mapping[str, Service] = {
+    word: row if row.keys or row.runs_here else replace(row, keys=(f"{word.upper()}_API_KEY",))
+    for word, row in _ROWS.items()
+}
+"""The rows, with the variables that may hold their keys."""
 
 UNKNOWN = Service("")
 """What may be taken for granted of a service that is not in the table."""

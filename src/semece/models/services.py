@@ -18,10 +18,11 @@ class Service:
         Its name for people, and of its section in ``docs/providers.md``.
     example : str
         A model of it.
-    keys : tuple of str
-        Environment variables that may hold its key; the first that is set counts.
     address : str or None
         Where it is; None: only the environment or the user says.
+    keys : tuple of str
+        Environment variables that may hold its key; the first that is set counts. In a row of the table, where none
+        are named, ``SERVICE_API_KEY`` under its own word.
     spelled : str
         How a model of it is spelled, after its word and a slash.
     about : str
@@ -58,8 +59,8 @@ class Service:
 
     title: str
     example: str = ""
-    keys: tuple[str, ...] = ()
     address: str | None = None
+    keys: tuple[str, ...] = ()
     spelled: str = "NAME"
     about: str = ""
     adapter: Literal["openai", "anthropic", "google", "embedded", "fake"] = "openai"

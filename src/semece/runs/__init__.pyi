@@ -29,8 +29,10 @@ from .shortfalls import shortfall_of as shortfall_of
 from .summary_rows import NOTE as NOTE
 from .summary_rows import headline as headline
 from .summary_rows import judge_text as judge_text
+from .summary_rows import metric_columns as metric_columns
 from .summary_rows import reliability as reliability
 from .summary_rows import spread as spread
+from .summary_rows import spread_all as spread_all
 from .summary_rows import spread_columns as spread_columns
 from .summary_rows import summary_frame as summary_frame
 from .summary_rows import summary_row as summary_row

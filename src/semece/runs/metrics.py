@@ -250,11 +250,8 @@ def directions() -> dict[str, Literal["higher", "lower"]]:
 def titles() -> dict[str, str]:
     """Give the headings of metrics: alone, and with each confidence under either of its names."""
     found = {metric.name: metric.title for metric in METRICS if metric.title}
-    for metric in (each for each in METRICS if each.title and "headline" in each.tables):
-        for name, confidence in metric.columns():
-            if confidence is not None:
-                heading = confidence.title.format(metric.title)
-                found[name] = heading
-                if confidence.pooled:
-                    found[f"{confidence.column}_{metric.name}"] = heading
-    return found
+    headed = [each for each in METRICS if each.title and "headline" in each.tables]
+    columns = [(metric, name, each) for metric in headed for name, each in metric.columns() if each is not None]
+    found |= {name: each.title.format(metric.title) for metric, name, each in columns}
+    pooled = [(metric, each) for metric, _, each in columns if each.pooled]
+    return found | {f"{each.column}_{metric.name}": each.title.format(metric.title) for metric, each in pooled}

@@ -10,12 +10,12 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
+import polars as pl
+
 from semece.runs.metrics import titles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
 Format = Literal["md", "latex", "csv", "json"]
 
@@ -255,8 +255,6 @@ def to_csv(table: pl.DataFrame) -> str:
     >>> to_csv(pl.DataFrame({"run": ["a,b"], "ece": [None]}, schema={"run": pl.String, "ece": pl.Float64}))
     'run,ece\n"a,b",\n'
     """
-    import polars as pl
-
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
     return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists).write_csv()
 
@@ -270,8 +268,7 @@ def to_json(table: pl.DataFrame) -> str:
     >>> to_json(pl.DataFrame({"run": ["a"], "questions": [3]}))
     '[{"run": "a", "questions": 3}]'
     """
-    rows = [{name: None if value != value else value for name, value in row.items()} for row in table.to_dicts()]  # noqa: PLR0124 - nan
-    return json.dumps(rows, ensure_ascii=False, allow_nan=False)
+    return json.dumps(table.fill_nan(None).to_dicts(), ensure_ascii=False, allow_nan=False)
 
 
 def render(table: pl.DataFrame, form: Format, *, digits: int = 2) -> str:
@@ -306,6 +303,5 @@ def render(table: pl.DataFrame, form: Format, *, digits: int = 2) -> str:
     readable = {"md": to_markdown, "latex": to_latex}
     exact = {"csv": to_csv, "json": to_json}
     if form not in readable | exact:
-        msg = f"format must be one of {', '.join(readable | exact)}; got {form!r}"
-        raise ValueError(msg)
+        raise ValueError(f"format must be one of {', '.join(readable | exact)}; got {form!r}")
     return readable[form](table, digits=digits) if form in readable else exact[form](table)

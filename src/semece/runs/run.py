@@ -40,6 +40,21 @@ class Run:
     ------
     StoreError
         The file is missing or not a run file.
+
+    Attributes
+    ----------
+    path : str
+        The file.
+    model, dataset : str
+        The model's spelling, and the dataset's name.
+    name : str
+        Dataset and model, for people.
+    n : int
+        Responses asked for, per question.
+    judges : tuple of Judge
+        Who partitions, and who grades.
+    judge_names : tuple of str
+        Their names.
     """
 
     def __init__(
@@ -65,6 +80,10 @@ class Run:
             if self._store is not path:  # a store that was open before stays so
                 self._store.close()
             raise
+        self.model, self.dataset = str(self._identity["model"]), str(self._identity["dataset"])
+        self.name = f"{self.dataset} · {self.model}"
+        self.n = int(self._view["n"])
+        self.judge_names = self.judges[0].name, self.judges[1].name
 
     def __enter__(self) -> Self:
         return self
@@ -75,31 +94,6 @@ class Run:
     def close(self) -> None:
         """Close the file."""
         self._store.close()
-
-    @property
-    def model(self) -> str:
-        """The model's spelling."""
-        return str(self._identity["model"])
-
-    @property
-    def dataset(self) -> str:
-        """The dataset's name."""
-        return str(self._identity["dataset"])
-
-    @property
-    def name(self) -> str:
-        """Dataset and model, for people."""
-        return f"{self.dataset} · {self.model}"
-
-    @property
-    def n(self) -> int:
-        """Responses asked for, per question."""
-        return int(self._view["n"])
-
-    @property
-    def judge_names(self) -> tuple[str, str]:
-        """Who partitions and who grades."""
-        return self.judges[0].name, self.judges[1].name
 
     @property
     def events(self) -> tuple[str, ...]:

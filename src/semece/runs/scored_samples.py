@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
 from semece.errors import ParseError, StoreError, visible
-from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect
+from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault
 from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
 from semece.prompts.responses import read_response
 from semece.records import VERDICTS, Response
@@ -187,15 +187,11 @@ def _from_elsewhere(sample: FileQuestion, known: Mapping[str, Question]) -> Ques
     """Take the question with the sample's id, whose text must be in what was asked."""
     question = known.get(sample.question.id)
     if question is None:
-        raise ParseError(
-            f"{sample.where}: expected the id of one of the {len(known):,} questions of --questions; got "
-            f"{sample.question.id!r}"
-        )
+        expected = f"the id of one of the {len(known):,} questions of --questions"
+        raise fault(sample.where, expected, repr(sample.question.id))
     if " ".join(question.text.split()) not in " ".join(sample.question.text.split()):
-        raise ParseError(
-            f"{sample.where}: expected the text of question {question.id!r} in what was asked, {question.text[:60]!r}; "
-            f"got {sample.question.text[:60]!r}"
-        )
+        expected = f"the text of question {question.id!r} in what was asked, {question.text[:60]!r}"
+        raise fault(sample.where, expected, repr(sample.question.text[:60]))
     return question
 
 
@@ -276,10 +272,8 @@ def _verdict(sample: FileQuestion, drawn: FileResponse, scorer: str) -> Iterator
     for name, said in drawn.scores:
         if name == scorer:
             if said not in {*VERDICTS, PARTIAL}:
-                raise ParseError(
-                    f"{sample.file}, {drawn.place}: expected a score of {scorer} that is a verdict (C, I, N, P, 1, 0, "
-                    f"true or false); got {said}"
-                )
+                expected = f"a score of {scorer} that is a verdict (C, I, N, P, 1, 0, true or false)"
+                raise fault(f"{sample.file}, {drawn.place}", expected, said)
             yield said
 
 

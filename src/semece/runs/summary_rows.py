@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from semece.runs.metrics import CONFIDENCES, metrics_of
 from semece.runs.verdicts import REASONS, excluded_text
-from semece.stats import REGIMES
+from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, reliability_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    import polars as pl
-
+    from semece.runs.metrics import Confidence, Floats, Table
     from semece.runs.run import Run
-    from semece.stats import Interval
 
 UNUSABLE: tuple[str, ...] = ("content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
@@ -47,8 +47,6 @@ def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
 
 def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
     """Stack summary rows; a column that is null everywhere is still one of numbers."""
-    import polars as pl
-
     frame = pl.DataFrame([dict(row) for row in rows], infer_schema_length=None)
     return frame.with_columns(pl.col(name).cast(pl.Float64) for name, kind in frame.schema.items() if kind == pl.Null)
 
@@ -92,12 +90,10 @@ def summary_row(
     >>> row["questions"], row["accuracy"], round(row["sem1_gap"], 12), row["ver_ece"]
     (4, 0.5, 0.2, None)
     """
-    import polars as pl
-
     entering = estimates.filter(pl.col("status") == "complete")
     excluded = _count_excluded(estimates["status"])
     row: dict[str, Any] = {"run": run, "judge": judge_text(judges), "n": n, "questions": entering.height, **excluded}
-    row |= _metric_columns(entering)
+    row |= _confidence_columns(entering)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     row |= _bounds(estimates)
     unusable = sum(counts.get(status, 0) for status in UNUSABLE)
@@ -108,8 +104,7 @@ def _count_excluded(status: pl.Series) -> dict[str, int]:
     """Count the questions that do not enter, by reason; a reason without a name here is an error."""
     unknown = set(status) - {"complete", *REASONS}
     if unknown:
-        msg = f"status must be complete or one of {', '.join(REASONS)}; got {min(unknown)!r}"
-        raise ValueError(msg)
+        raise ValueError(f"status must be complete or one of {', '.join(REASONS)}; got {min(unknown)!r}")
     return {reason: int((status == reason).sum()) for reason in REASONS}
 
 
@@ -125,21 +120,31 @@ def judge_text(judges: tuple[str, str]) -> str:
     return partition if partition == grade else f"{partition} (classes), {grade} (grades)"
 
 
-def _metric_columns(entering: pl.DataFrame) -> Iterator[tuple[str, Any]]:
-    """Give the columns of the metrics: of correctness alone, then of each confidence on the questions that have it."""
-    metrics = metrics_of("summary")
-    alone = [metric for metric in metrics if "confidence" not in metric.needs]
+def _confidence_columns(entering: pl.DataFrame) -> Iterator[tuple[str, Any]]:
+    """Give the columns of correctness alone, then of each confidence on the questions that have it."""
     correct = entering["correct"].drop_nulls().to_numpy()
-    for metric in alone:
-        yield from spread(metric.name, metric.interval(correct, correct) if correct.size else None).items()
+    yield from metric_columns("summary", None, correct, correct)
     for confidence in CONFIDENCES:
-        prefix = confidence.prefix
         rows = entering.select(confidence.column, confidence.correct).drop_nulls()
         c, a = (rows[column].cast(float).to_numpy() for column in rows.columns)
-        yield f"{prefix}_questions", c.size
-        yield f"{prefix}_confidence", float(c.mean()) if c.size else None
-        for metric in (each for each in metrics if each not in alone and prefix in each.confidences):
-            yield from spread(f"{prefix}_{metric.name}", metric.interval(c, a) if c.size else None).items()
+        yield f"{confidence.prefix}_questions", c.size
+        yield f"{confidence.prefix}_confidence", float(c.mean()) if c.size else None
+        yield from metric_columns("summary", confidence, c, a)
+
+
+def metric_columns(
+    table: Table,
+    confidence: Confidence | None,
+    values: Floats,
+    correct: Floats,
+    **options: Any,  # noqa: ANN401 - as the metric takes
+) -> Iterator[tuple[str, float | None]]:
+    """Give the columns of a table's metrics of one confidence, or of correctness alone; null without a question."""
+    for metric in metrics_of(table):
+        for name, each in metric.columns():
+            if each == confidence:
+                found = metric.interval(values, correct, **options) if correct.size else None
+                yield from spread(name, found).items()
 
 
 def spread(name: str, interval: Interval | None) -> dict[str, float | None]:
@@ -155,6 +160,21 @@ def spread(name: str, interval: Interval | None) -> dict[str, float | None]:
     return {key: None if value != value else value for key, value in zip(_triple(name), values, strict=True)}  # noqa: PLR0124 - nan
 
 
+def spread_all(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Spread every interval of a record; other values have one column each.
+
+    Examples
+    --------
+    >>> from semece.stats.uncertainty.intervals import Interval
+    >>> spread_all({"pairs": 3, "rand": Interval(0.5, 0.2, 1.0)})
+    {'pairs': 3, 'rand': 0.5, 'rand_low': 0.2, 'rand_high': 1.0}
+    """
+    row: dict[str, Any] = {}
+    for name, value in values.items():
+        row |= spread(name, value) if isinstance(value, Interval) else {name: value}
+    return row
+
+
 def spread_columns(*names: str) -> dict[str, type]:
     """Give the columns of numbers that are spread, for a table's schema.
 
@@ -168,10 +188,6 @@ def spread_columns(*names: str) -> dict[str, type]:
 
 def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
     """Bound accuracy and ECEs over all gradings of the excluded questions; the ECEs of those with a confidence."""
-    import polars as pl
-
-    from semece.stats import accuracy_bounds, ece_bounds
-
     complete = pl.col("status") == "complete"
     entering, excluded = estimates.filter(complete), estimates.filter(~complete)
     correct = entering["correct"].to_numpy()
@@ -205,8 +221,6 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
         Run, N, excluded, accuracy, the ECEs with their intervals, regimes in percent, failures, judge. The ECE under
         split pairing is left out if no run has it, the N of Ver-ECE and of split pairing if it is everywhere N.
     """
-    import polars as pl
-
     rows = summary.to_dicts()
     texts = {
         "excluded": [excluded_text(row) or "none" for row in rows],
@@ -261,10 +275,6 @@ def reliability(estimates: pl.DataFrame, estimator: str) -> pl.DataFrame | None:
     DataFrame or None
         The columns of :func:`semece.reliability_table`, occupied bins only; None if no question enters.
     """
-    import polars as pl
-
-    from semece.stats import reliability_table
-
     rows = estimates.filter(pl.col("status") == "complete").select(estimator, "correct").drop_nulls()
     if not rows.height:
         return None

@@ -92,7 +92,7 @@ def check_rows(
         return CheckedRows(c, a, np.ones(len(c)), questions)
     w = check_weights(weights, len(c))
     if whole:
-        _refuse("weights must be whole numbers here, how often a row occurs", w, w != np.round(w))
+        refuse("weights must be whole numbers here, how often a row occurs", w, w != np.round(w))
     kept = w > 0
     return CheckedRows(c[kept], a[kept], w[kept], None if questions is None else _numbered(questions[kept]))
 
@@ -101,7 +101,7 @@ def check_correct(correct: ArrayLike, *, binary: bool = False) -> Floats:
     """Check correctness: numbers in [0, 1], or only 0 and 1 where ``binary``."""
     values = check_unit("correct", correct)
     if binary:
-        _refuse("correct must be 0 or 1 here", values, (values != 0) & (values != 1))
+        refuse("correct must be 0 or 1 here", values, (values != 0) & (values != 1))
     return values
 
 
@@ -112,26 +112,37 @@ def check_unit(name: str, values: ArrayLike) -> Floats:
     hint = ""
     if outside.any() and array.min() >= 0 and 2 <= array.max() <= 100:
         hint = PERCENT_HINT
-    _refuse(f"{name} must lie in [0, 1]", array, outside, hint)
+    refuse(f"{name} must lie in [0, 1]", array, outside, hint)
     return array
 
 
 def check_finite(name: str, values: ArrayLike) -> Floats:
     """Check a non-empty one-dimensional array of finite numbers."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # numpy's word for a ragged nest
-        raise ValueError(f"{name} must be one-dimensional; got a nest of unequal lengths") from None
-    if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional; got shape {array.shape}")
-    if array.size == 0:
+    given = as_array(name, values, "one-dimensional")
+    if given.ndim != 1:
+        raise ValueError(f"{name} must be one-dimensional; got shape {given.shape}")
+    if given.size == 0:
         raise ValueError(f"{name} must not be empty")
-    if array.dtype.kind not in "biuf":
-        array = np.array([check_number(name, item, at) for at, item in enumerate(array.tolist())], dtype=np.float64)
-    array = as_decimals(array)
+    array = as_numbers(name, given)
     bad = ~np.isfinite(array)
-    _refuse(f"{name} must be finite", array, bad, MISSING_HINT if bad.any() and np.isnan(array[bad][0]) else "")
+    refuse(f"{name} must be finite", array, bad, MISSING_HINT if bad.any() and np.isnan(array[bad][0]) else "")
     return array
+
+
+def as_array(name: str, values: ArrayLike, shape: str) -> NDArray[Any]:
+    """Make an array of a regular nest; ``shape`` says what was asked for."""
+    try:
+        return np.asarray(values)
+    except ValueError:  # numpy's word for a ragged nest
+        raise ValueError(f"{name} must be {shape}; got a nest of unequal lengths") from None
+
+
+def as_numbers(name: str, array: NDArray[Any]) -> Floats:
+    """Convert an array of numbers, or of objects that are numbers, to double precision."""
+    if array.dtype.kind not in "biuf":
+        items = [check_number(name, item, at) for at, item in enumerate(array.ravel().tolist())]
+        array = np.array(items, dtype=np.float64).reshape(array.shape)
+    return as_decimals(array)
 
 
 def check_number(name: str, item: object, at: int) -> float:
@@ -162,7 +173,7 @@ def decimal(number: object) -> float:
 def check_weights(weights: ArrayLike, n: int) -> Floats:
     """Check n frequency weights."""
     array = check_finite("weights", weights)
-    _refuse("weights must not be negative", array, array < 0)
+    refuse("weights must not be negative", array, array < 0)
     if len(array) != n:
         raise ValueError(f"weights must have one value per row; got {len(array)} for {n} rows")
     if not array.any():
@@ -221,7 +232,7 @@ def check_count(name: str, value: int, *, least: int = 1) -> int:
 def check_responses(n: ArrayLike, n_rows: int) -> Floats:
     """Check numbers of responses, at least 1: one for each row, or one for all."""
     array = check_finite("n", np.full(n_rows, n) if np.ndim(n) == 0 else n)
-    _refuse("n must be at least 1", array, array < 1)
+    refuse("n must be at least 1", array, array < 1)
     if len(array) != n_rows:
         raise ValueError(f"n must be one number or have one value per row; got {len(array)} for {n_rows} rows")
     return array
@@ -243,8 +254,8 @@ def _numbered(ids: NDArray[Any]) -> Places:
     return np.unique(ids, return_inverse=True)[1]
 
 
-def _refuse(rule: str, values: Floats, bad: Bools, hint: str = "") -> None:
+def refuse(rule: str, values: Floats, bad: Bools, hint: str = "") -> None:
     """Raise for the first bad value, with its index."""
     if bad.any():
         at = int(np.argmax(bad))
-        raise ValueError(f"{rule}; got {float(values[at])} at index {at}{hint}")
+        raise ValueError(f"{rule}; got {float(values.flat[at])} at index {at}{hint}")

@@ -60,12 +60,9 @@ class Derived:
         """Give the value of a row; None if there is no such row, or it is not what was written."""
         if (maker, source) in self._new:
             return self._new[maker, source]
-        if maker in self._columns:
-            row = self._columns[maker].get(source)
-        elif self._connection is not None:
+        row = self._columns.get(maker, {}).get(source)
+        if self._connection is not None and maker not in self._columns:
             row = self._connection.execute(f"{_ROWS} AND source = ?", (maker, source)).fetchone()
-        else:
-            row = None
         return json.loads(row[1]) if row and row[2] == _checksum(row[0], row[1]) else None
 
     def put(self, maker: str, source: bytes, value: object) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical, digest
 from semece.judges import JUDGE_TOKENS
@@ -58,9 +58,9 @@ class Keys:
         self, stage: str, question_id: str, asked: str, messages: tuple[Message, ...], decoding: Decoding
     ) -> None:
         sent = [{"content": message.content, "role": message.role} for message in messages]
-        self.body = {"asked": asked, "messages": sent, "decoding": _options(decoding)}
+        self.body = {"asked": asked, "messages": sent, "decoding": asdict(decoding)}
         keyed = decoding if stage == "respond" else replace(decoding, max_tokens=JUDGE_TOKENS)
-        parts = [stage, question_id, asked, sent, _options(keyed)]
+        parts = [stage, question_id, asked, sent, asdict(keyed)]
         self._prefix = hashlib.sha256(canonical(parts)[:-1].encode("utf-8", "surrogatepass"))
 
     @cached_property
@@ -72,10 +72,6 @@ class Keys:
         key = self._prefix.copy()
         key.update(f",{index}]".encode())
         return key.digest()
-
-
-def _options(decoding: Decoding) -> dict[str, Any]:
-    return {field.name: getattr(decoding, field.name) for field in fields(decoding)}
 
 
 def set_failed_aside(store: Store, question_id: str, stage: str = "respond", judge: str | None = None) -> None:

@@ -154,18 +154,17 @@ class Store:
     def _take_lock(self) -> None:
         from filelock import FileLock, Timeout
 
-        self._lock = FileLock(self.path + ".lock")
+        lock = FileLock(self.path + ".lock")
         try:
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire(timeout=0)
+            lock.acquire(timeout=0)
         except Timeout:
-            self._lock = None
             raise StoreError(BUSY.format(self.path)) from None
         except OSError as error:
-            self._lock = None
             if Path(self.path).exists() and not os.access(self.path, os.W_OK):
                 raise StoreError(READ_ONLY.format(self.path)) from None
             raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from None
+        self._lock = lock
 
     def _release_lock(self) -> None:
         if self._lock is not None:
@@ -265,15 +264,9 @@ class Store:
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
-        with explained(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._connection.execute("COMMIT")
-            except BaseException:
-                with contextlib.suppress(sqlite3.Error):
-                    self._connection.execute("ROLLBACK")
-                raise
+        with explained(self.path), self._connection as connection:  # which commits, or rolls back
+            connection.execute("BEGIN IMMEDIATE")
+            yield
 
     def replies(self, stage: str, question_id: str) -> list[StoredReply]:
         """All replies of one question in one stage that still stand, by index, oldest first."""
@@ -304,14 +297,10 @@ class Store:
     def _write_aside(self) -> None:
         self._take_lock()
         try:
-            connection = connect(self.path, write=True, aside=True)
-            try:
+            with contextlib.closing(connect(self.path, write=True, aside=True)) as connection, connection:
                 connection.execute("BEGIN IMMEDIATE")
                 self.derived.write(connection)
-                connection.execute("COMMIT")
-                self.derived.written()
-            finally:
-                connection.close()
+            self.derived.written()
         finally:
             self._release_lock()
 

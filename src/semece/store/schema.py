@@ -152,10 +152,8 @@ def _create(connection: sqlite3.Connection) -> None:
 def _create_file(file: Path) -> None:
     """Build the empty run file aside, then rename: a kill leaves either nothing or a whole file."""
     try:
-        with replacing(file) as fresh:
-            connection = sqlite3.connect(fresh, isolation_level=None)
+        with replacing(file) as fresh, contextlib.closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
             _create(connection)
-            connection.close()
     except (sqlite3.Error, OSError) as error:
         raise StoreError(explain(str(file), error)) from None
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from semece.runs import spread, spread_columns
+from semece.runs import spread, spread_all, spread_columns
 from semece.stats import (
     MIN_AUDITED,
     Audited,
@@ -19,12 +20,11 @@ from semece.stats import (
     debiased_ece,
     ece_interval,
 )
-from semece.stats.diagnostics import audited_quality, frame
+from semece.stats.diagnostics import AuditedQuality, audited_quality, frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from semece.compare.audit.audited_answers import Deployed
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-QUALITY: tuple[str, ...] = ("agreement", "kappa", "precision", "recall", "false_correct")
+QUALITY = AuditedQuality._fields
 """Numbers of the judge."""
 
-CONFUSION: tuple[str, ...] = ("both", "judge_only", "people_only", "neither")
+CONFUSION = ("both", "judge_only", "people_only", "neither")
 """Counts of people's verdicts by what the judge says."""
 
 NO_VERDICT = "no verdict yet in one of the strata"
@@ -125,9 +125,7 @@ def everything(plan: AuditPlan, answers: Sequence[Deployed], judged: Sequence[Au
 def strata_table(plan: AuditPlan, judged: Sequence[AuditedAnswer]) -> pl.DataFrame:
     """Tabulate how many answers each stratum had, how many were drawn and judged."""
     counts = np.bincount([each.stratum for each in judged], minlength=len(plan.sizes))
-    rows = zip(plan.sizes, plan.drawn, counts, strict=True)
-    names = ("answers", "drawn", "judged")
-    return frame([dict(zip(names, row, strict=True)) for row in rows], dict.fromkeys(names, int))
+    return pl.DataFrame({"answers": plan.sizes, "drawn": plan.drawn, "judged": counts})
 
 
 def numbers_table(answers: Sequence[Deployed], known: Everything) -> pl.DataFrame:
@@ -174,9 +172,7 @@ def quality_table(plan: AuditPlan, shown: Sequence[Deployed], judged: Sequence[A
     if known.audited is None:
         row["reason"] = NO_VERDICT
     else:
-        quality = audited_quality([each.said for each in shown], known.audited)
-        for name in QUALITY:
-            row |= spread(name, getattr(quality, name))
+        row |= spread_all(audited_quality([each.said for each in shown], known.audited)._asdict())
     counts = dict.fromkeys(("answers", "verdicts", *CONFUSION), int)
     return frame([row], {**counts, **spread_columns(*QUALITY), "reason": str})
 
@@ -184,7 +180,7 @@ def quality_table(plan: AuditPlan, shown: Sequence[Deployed], judged: Sequence[A
 def _confusion(judged: Sequence[AuditedAnswer]) -> dict[str, int]:
     """Count people's verdicts, one by one, by what the judge says."""
     pairs = [(each.answer.said == 1, word == "correct") for each in judged for word in each.verdicts.values()]
-    cells = ((True, True), (True, False), (False, True), (False, False))
+    cells = product((True, False), (True, False))
     return {name: pairs.count(cell) for name, cell in zip(CONFUSION, cells, strict=True)}
 
 
@@ -197,5 +193,5 @@ def annotators_table(sheets: Sequence[Sheet], judged: Sequence[AuditedAnswer]) -
             one, other = ([words[number] == "correct" for words in pairs] for number in (first, second))
             found = audited_quality(other, Audited(range(len(pairs)), one))
             names = {"first": str(sheets[first].path), "second": str(sheets[second].path), "answers": len(pairs)}
-            rows.append(names | spread("agreement", found.agreement) | spread("kappa", found.kappa))
+            rows.append(names | spread_all(found._asdict()))
     return frame(rows, {"first": str, "second": str, "answers": int, **spread_columns("agreement", "kappa")})

@@ -86,7 +86,7 @@ def draw(answers: Sequence[Deployed], *, size: int, by: By, seed: int) -> tuple[
         raise SemeceError(
             f"{len(sizes)} strata need a size of at least {4 * len(sizes)}; got {size}; or draw by fewer: --by none"
         )
-    order = sorted(range(len(answers)), key=lambda at: hidden(seed, "draw", answers[at].question.id))
+    order = sorted(range(len(answers)), key=lambda at: audit_hash(seed, "draw", answers[at].question.id))
     ranked = {h: [at for at in order if stratum[at] == h][: wanted[h]] for h in range(len(sizes))}
     found = [DrawnAnswer(answers[at], h) for h, places in ranked.items() for at in places]
     counts = tuple(map(int, sizes)), tuple(map(len, ranked.values()))
@@ -120,23 +120,19 @@ def allocate(sizes: NDArray[np.intp], size: int) -> NDArray[np.intp]:
 
 def share_out(drawn: Sequence[DrawnAnswer], *, annotators: int, overlap: int, seed: int) -> list[list[DrawnAnswer]]:
     """Give each annotator the shared answers and a part of the others, each in an order of its own."""
-    order = sorted(drawn, key=lambda each: hidden(seed, "share", each.answer.question.id))
+    order = _shuffled(drawn, seed, "share")
     shared, rest = (order[:overlap], order[overlap:]) if annotators > 1 else ([], order)
-    return [
-        sorted(
-            [*shared, *rest[one::annotators]], key=lambda each: hidden(seed, f"order {one}", each.answer.question.id)
-        )
-        for one in range(annotators)
-    ]
+    parts = [[*shared, *rest[one::annotators]] for one in range(annotators)]
+    return [_shuffled(part, seed, f"order {one}") for one, part in enumerate(parts)]
 
 
-def hidden(seed: int, what: str, identity: str) -> bytes:
-    """Give a random number that depends on nothing else."""
-    return audit_hash(seed, what, identity)
+def _shuffled(drawn: Sequence[DrawnAnswer], seed: int, what: str) -> list[DrawnAnswer]:
+    """Order answers at random, for a purpose."""
+    return sorted(drawn, key=lambda each: audit_hash(seed, what, each.answer.question.id))
 
 
 def audit_hash(*parts: object) -> bytes:
-    """Hash what an audit keeps apart from everything else."""
+    """Hash what an audit keeps apart from everything else: a random number that depends on nothing but the parts."""
     return digest(["audit", *parts])
 
 

@@ -126,15 +126,7 @@ def export_sheets(run: Run, output: str | Path = "audit.csv", design: AuditDesig
 
 def _row(key: Key, plan: AuditPlan, drawn: DrawnAnswer) -> tuple[str, ...]:
     q = drawn.answer.question
-    return (
-        key.code(plan, drawn),
-        q.text,
-        " | ".join(q.references),
-        drawn.answer.answer,
-        "",
-        "",
-        key.stamp(plan),
-    )
+    return (key.code(plan, drawn), q.text, " | ".join(q.references), drawn.answer.answer, "", "", key.stamp(plan))
 
 
 def _refuse_another(path: Path, content: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from semece.compare.audit.audit_tables import (
     AuditedAnswer,
@@ -21,6 +21,7 @@ from semece.errors import ParseError, SemeceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     import polars as pl
 
@@ -101,11 +102,10 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
     plan = key.read_stamp(sheets[0].stamp, str(sheets[0].path))
     answers = deployed_answers(run)
     names = {key.question(plan, view.question.id): view.question.id for view in run.question_views()}
-    judged, lost = _match(_Rows(key, plan, names), answers, sheets)
+    judged, lost = _match(key, plan, names, answers, sheets)
     if not judged:
         raise SemeceError(_nothing(sheets, lost))
     shown = [each for each in answers if not each.blank]
-    disputed = sum(0 < each.people < 1 for each in judged)
     counts = {
         "questions": len(answers),
         "blank": len(answers) - len(shown),
@@ -113,7 +113,7 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
         "judged": len(judged),
         "missing": max(sum(plan.drawn) - len(judged) - sum(lost.values()), 0),
         **lost,
-        "disputed": disputed,
+        "disputed": sum(0 < each.people < 1 for each in judged),
     }
     return Scored(
         run=run.name,
@@ -139,25 +139,18 @@ def _check_sheets(sheets: Sequence[Sheet]) -> None:
             raise SemeceError(f"{sheets[0].path} and {sheet.path} are of different audits; score them apart")
 
 
-class _Rows(NamedTuple):
-    """What reads the rows of sheets: the key, the plan, and the run's questions by their letters."""
-
-    key: Key
-    plan: AuditPlan
-    names: Mapping[str, str]
-
-    def read(self, sheet: Sheet, entry: SheetRow) -> tuple[str, int, str]:
-        """Give question, stratum and the answer's letters of a row."""
-        code = read_code(entry.code)
-        identity = self.names.get(code.question) if code else None
-        stratum = self.key.stratum(self.plan, identity, code) if code and identity is not None else None
-        if code is None or identity is None or stratum is None:
-            raise ParseError(f"{sheet.path}, row {entry.place}: {entry.code[:40]!r} is no row of this audit")
-        return identity, stratum, code.answer
+def _read(key: Key, plan: AuditPlan, names: Mapping[str, str], entry: SheetRow, path: Path) -> tuple[str, int, str]:
+    """Give question, stratum and the answer's letters of a row; names are the questions' ids by their letters."""
+    code = read_code(entry.code)
+    identity = names.get(code.question) if code else None
+    stratum = key.stratum(plan, identity, code) if code and identity is not None else None
+    if code is None or identity is None or stratum is None:
+        raise ParseError(f"{path}, row {entry.place}: {entry.code[:40]!r} is no row of this audit")
+    return identity, stratum, code.answer
 
 
 def _match(
-    rows: _Rows, answers: Sequence[Deployed], sheets: Sequence[Sheet]
+    key: Key, plan: AuditPlan, names: Mapping[str, str], answers: Sequence[Deployed], sheets: Sequence[Sheet]
 ) -> tuple[list[AuditedAnswer], dict[str, int]]:
     """Find the answers of the sheets' rows; rows whose answer is not what it was count for nothing."""
     now = {each.question.id: each for each in answers}
@@ -165,16 +158,16 @@ def _match(
     lost: dict[str, set[str]] = {"changed": set(), "gone": set()}
     for number, sheet in enumerate(sheets):
         for entry in sheet.entries:
-            identity, stratum, letters = rows.read(sheet, entry)
+            identity, stratum, letters = _read(key, plan, names, entry, sheet.path)
             answer = now.get(identity)
             if answer is None:
                 lost["gone"].add(identity)
-            elif letters != rows.key.answer(rows.plan, identity, answer.answer):
+            elif letters != key.answer(plan, identity, answer.answer):
                 lost["changed"].add(identity)
             elif entry.verdict is not None:
                 found.setdefault(identity, AuditedAnswer(answer, stratum, {})).verdicts[number] = entry.verdict
     strata = Counter(one.stratum for one in found.values())
-    if any(strata[h] > drawn for h, drawn in enumerate(rows.plan.drawn)):
+    if any(strata[h] > drawn for h, drawn in enumerate(plan.drawn)):
         raise ParseError(f"{sheets[0].path}: there are more rows than were drawn; the column 'row' must be as written")
     return list(found.values()), {name: len(each) for name, each in lost.items()}
 
@@ -189,12 +182,9 @@ def _nothing(sheets: Sequence[Sheet], lost: Mapping[str, int]) -> str:
 
 def _disagreement(one: AuditedAnswer, sheets: Sequence[Sheet]) -> dict[str, Any]:
     """Say of what people and the judge speak, and what each says."""
-    q = one.answer.question
     return {
-        "question_id": q.id,
-        "question": q.text,
-        "references": list(q.references),
-        "answer": one.answer.answer,
+        "question_id": one.answer.question.id,
+        **_shown(one.answer),
         "judge": "correct" if one.answer.said else "not correct",
         "people": {str(sheets[number].path): verdict for number, verdict in one.verdicts.items()},
     }
@@ -225,12 +215,10 @@ def _notes(plan: AuditPlan, shown: Sequence[Deployed], counts: Mapping[str, int]
 def labelled_rows(scored: Scored) -> Iterator[dict[str, Any]]:
     """Give the answers on which people are of one mind, as ``semece judge-eval`` reads them."""
     for one in scored.judged:
-        q = one.answer.question
         if one.people in {0.0, 1.0}:
-            yield {
-                "id": q.id,
-                "question": q.text,
-                "references": list(q.references),
-                "answer": one.answer.answer,
-                "correct": one.people == 1.0,
-            }
+            yield {"id": one.answer.question.id, **_shown(one.answer), "correct": one.people == 1.0}
+
+
+def _shown(one: Deployed) -> dict[str, Any]:
+    """Give what people saw."""
+    return {"question": one.question.text, "references": list(one.question.references), "answer": one.answer}

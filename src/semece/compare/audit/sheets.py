@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
@@ -170,26 +171,21 @@ def read_sheet(path: Path) -> Sheet:
 
 def _entries(path: Path, cells: Sequence[tuple[int, Sequence[str]]]) -> tuple[SheetRow, ...]:
     """Read codes and verdicts."""
-    entries: list[SheetRow] = []
     seen: dict[str, int] = {}
-    bad: list[tuple[int, str]] = []
-    for place, (code, word, _) in cells:
+    for place, (code, _, _) in cells:
         if not code:
             raise ParseError(f"{path}, row {place}: the column 'row' must say which row it was; it is empty")
-        if code in seen:
+        if seen.setdefault(code, place) != place:
             raise ParseError(f"{path}, rows {seen[code]} and {place}: {code!r} is there twice")
-        seen[code] = place
-        verdict = _verdict(word)
-        if word and verdict is None:
-            bad.append((place, word))
-        entries.append(SheetRow(place, code, verdict))
+    entries = tuple(SheetRow(place, code, _verdict(word)) for place, (code, word, _) in cells)
+    bad = [(place, word) for place, (_, word, _) in cells if word and _verdict(word) is None]
     if bad:
         place, word = bad[0]
         more = f" (and {len(bad) - 1:,} more)" if len(bad) > 1 else ""
         raise ParseError(
             f"{path}, row {place}: verdict must be correct, incorrect, not_attempted or empty; got {word[:40]!r}{more}"
         )
-    return tuple(entries)
+    return entries
 
 
 def _verdict(word: str) -> Verdict | None:
@@ -241,12 +237,9 @@ def _xlsx_table(path: Path) -> list[list[str]]:
     """Read the cells of the first worksheet."""
     openpyxl = _package("openpyxl")
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
+        with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
             rows = book.worksheets[0].iter_rows(values_only=True)
             return [["" if value is None else str(value) for value in row] for row in rows]
-        finally:
-            book.close()
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     except Exception as error:  # whatever the broken file makes the package raise

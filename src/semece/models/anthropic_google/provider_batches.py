@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
 from semece.models.anthropic_google.provider_chats import UNREADABLE
-from semece.models.anthropic_google.provider_errors import OPTIONS, explain_status, named_option, sentence_of
+from semece.models.anthropic_google.provider_errors import explain_status
 from semece.models.protocol import (
     BatchFailedError,
     BatchState,
@@ -51,17 +51,9 @@ class ProviderBatches(ABC):
     def __init__(self, live: ProviderModel) -> None:
         self.live = live
         self.name = live.name
+        self.max_lines = min(MAX_LINES, live.model.batch_max_requests or MAX_LINES)
+        self.max_bytes = int(live.model.batch_max_bytes)
         self._group: str | None = None
-
-    @property
-    def max_lines(self) -> int:
-        """Most lines of a batch."""
-        return min(MAX_LINES, self.live.model.batch_max_requests or MAX_LINES)
-
-    @property
-    def max_bytes(self) -> int:
-        """Most bytes of a batch."""
-        return int(self.live.model.batch_max_bytes)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -188,18 +180,9 @@ class ProviderBatches(ABC):
             return LineResult(name, error=TransientError(said, status="server"), cancelled=True)
         if (call := self.live.too_long(error)) is not None:
             return LineResult(name, call)
-        if isinstance(error, ModelRequestRejectedError) and self._learned(error):
+        if isinstance(error, ModelRequestRejectedError) and self.live.drop_named(error):
             return LineResult(name)
         return LineResult(name, error=self.live.explained(error))
-
-    def _learned(self, error: Exception) -> bool:
-        """Leave out the option that a line's refusal names; other lines may have named it before."""
-        sentence = sentence_of(error)
-        option = named_option(sentence, OPTIONS)
-        if option is None:
-            return False
-        self.live.noticed.drop(option, f"{option} is left out: {self.name} says: {self.live.cleared(sentence)}")
-        return True
 
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
         """List the batches created since then, whatever the order in which they come."""

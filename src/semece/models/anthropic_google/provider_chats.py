@@ -11,18 +11,18 @@ import json
 import os
 import time
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from semece.errors import ModelError, TransientError
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
-from semece.models.protocol import Call, Reply, uncounted, usage_of
+from semece.models.protocol import Call, Reply
 from semece.models.services import is_loopback
 from semece.models.shared.refusals import Noticed, is_too_long, too_long
 from semece.models.shared.secrets import clear, hide, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from semece.models.protocol import Decoding, Message, ReplyStatus, Request
     from semece.models.services import Service
@@ -251,23 +251,24 @@ class ProviderModel:
 
         if not isinstance(error, ModelRequestRejectedError) or getattr(error, "status_code", 400) not in {400, 422}:
             return False
-        sentence = sentence_of(error)
         sent = [name for name in OPTIONS if name in settings or (name == "schema" and parameters.output_object)]
+        return self.drop_named(error, sent) or len(self.noticed.dropped) > before
+
+    def drop_named(self, error: Exception, sent: Sequence[str] = OPTIONS) -> bool:
+        """Leave out, of the options that were sent, the one that a refusal names; false if it names none."""
+        sentence = sentence_of(error)
         name = named_option(sentence, sent)
-        if name is None:
-            return len(self.noticed.dropped) > before
-        self.noticed.drop(name, f"{name} is left out: {self.name} says: {self.cleared(sentence)}")
-        return True
+        if name is not None:
+            self.noticed.drop(name, f"{name} is left out: {self.name} says: {self.cleared(sentence)}")
+        return name is not None
 
     def too_long(self, error: Exception) -> Call | None:
         """Take a prompt that is refused for its length for a reply without a text; None for another refusal."""
         from pydantic_ai.exceptions import ModelRequestRejectedError
 
         said = self.cleared(sentence_of(error))
-        if not isinstance(error, ModelRequestRejectedError) or not is_too_long(said):
-            return None
-        call = too_long(self.name, said)
-        return replace(call, events=self.noticed.also(call.events))
+        refused = isinstance(error, ModelRequestRejectedError) and is_too_long(said)
+        return too_long(self.name, said, noticed=self.noticed) if refused else None
 
     def call(self, response: Any, raw: str, *, latency: float = 0.0) -> Call:  # noqa: ANN401 - a ModelResponse
         """Read what came back.
@@ -287,9 +288,9 @@ class ProviderModel:
             raise self.unreadable("no text in it")
         reply = Reply("".join(texts), status, None if finish is None else str(finish), self._kept(raw))
         usage = response.usage
-        counted = usage_of(usage.input_tokens, usage.output_tokens) if usage.has_values() else None
-        if counted is None and usage.has_values():
-            self.noticed.tell(uncounted(self.name))
+        counted = None
+        if usage.has_values():
+            counted = self.noticed.usage(self.name, usage.input_tokens, usage.output_tokens)
         return Call((reply,), counted, response.provider_response_id, latency, self.noticed.told())
 
     def _kept(self, body: str) -> str:

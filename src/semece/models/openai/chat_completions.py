@@ -7,7 +7,6 @@ several choices) is left out from then on, and said once.
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
 import os
 import re
@@ -15,14 +14,14 @@ import time
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from semece.errors import ModelError, TransientError
 from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
-from semece.models.protocol import Call, Reply, Usage, uncounted, usage_of
+from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
 from semece.models.shared.refusals import Noticed, is_too_long, too_long
-from semece.models.shared.secrets import clear, hide, keep_out_of_logs, key_of, secrets_of
+from semece.models.shared.secrets import basic_of, clear, hide, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,19 +112,15 @@ class OpenAICompatible:
         """The connections, opened at the first call."""
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
-        parts = urlsplit(self._address)
-        headers = {}
-        if parts.username:
-            pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        basic = basic_of(self._address)
         timeout = Timeout(self._timeout, connect=min(self._timeout, 30.0))
         client = AsyncOpenAI(
             api_key=self._key or "none",
             base_url=self.base_url,
             timeout=timeout,
             max_retries=0,
-            default_headers=headers,
-            default_query=dict(parse_qsl(parts.query)),
+            default_headers={"Authorization": f"Basic {basic}"} if basic else {},
+            default_query=dict(parse_qsl(urlsplit(self._address).query)),
             # On this machine no proxy is asked.
             http_client=DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self._address) else None,
         )
@@ -235,8 +230,7 @@ class OpenAICompatible:
             return Call((reply,) * n, Usage(0, 0), events=self._noticed.told())
         if not is_too_long(" ".join([*refusal.codes, said]), max_tokens=body.get(self._tokens_name, 0)):
             return None
-        call = too_long(self.name, said, n=n)
-        return replace(call, events=self._noticed.also(call.events))
+        return too_long(self.name, said, n=n, noticed=self._noticed)
 
     def _explain(self, refusal: Refusal) -> ModelError:
         return explain(refusal, self.name, self._clean(refusal.sentence))
@@ -263,10 +257,7 @@ class OpenAICompatible:
         used = body.get("usage")
         if not isinstance(used, dict) or "prompt_tokens" not in used:
             return None
-        usage = usage_of(used["prompt_tokens"], used.get("completion_tokens") or 0)
-        if usage is None:
-            self._noticed.tell(uncounted(self.name))
-        return usage
+        return self._noticed.usage(self.name, used["prompt_tokens"], used.get("completion_tokens") or 0)
 
     def _counted(self, call: Call, wanted: int) -> Call:
         """Notice that choices are missing; a service that gives one of several again and again is asked one by one."""

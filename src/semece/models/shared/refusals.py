@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from semece.models.protocol import Call, Reply, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
 NOT_CHOSEN = frozenset({"seed", "random_seed", "n", "response_format", "schema"})
 """Options that do not change what the replies are drawn from: left out whatever a refusal says of them."""
@@ -60,6 +60,10 @@ def may_leave_out(name: str, sentence: str) -> bool:
     return _NOT_TAKEN.search(sentence) is not None and _OTHER_VALUES.search(sentence) is None
 
 
+MOST_TOKENS = 10**9
+"""More than any call can take."""
+
+
 @dataclass(slots=True)
 class Noticed:
     """Options that a service does not take, and what of what was noticed has not been told yet.
@@ -98,11 +102,35 @@ class Noticed:
             self.known.add(sentence)
             self.news.append(sentence)
 
-    def also(self, sentences: Iterable[str]) -> tuple[str, ...]:
-        """Notice these too, and give the news once."""
-        for sentence in sentences:
-            self.tell(sentence)
-        return self.told()
+    def usage(self, name: str, input_tokens: object, output_tokens: object) -> Usage | None:
+        """Take what a service says it counted; None if it cannot be true, and then that is news.
+
+        Parameters
+        ----------
+        name : str
+            The model's spelling.
+        input_tokens, output_tokens : object
+            As they came.
+
+        Returns
+        -------
+        Usage or None
+            None unless both are whole numbers from 0 to :data:`MOST_TOKENS`.
+
+        Examples
+        --------
+        >>> noticed = Noticed()
+        >>> noticed.usage("openai/x", 12, 3), noticed.usage("openai/x", -5, 3), noticed.usage("openai/x", "many", 3)
+        (Usage(input_tokens=12, output_tokens=3), None, None)
+        >>> noticed.told()
+        ('openai/x gives numbers of tokens that cannot be: what its calls take is not known',)
+        """
+        told = (input_tokens, output_tokens)
+        known = [tokens for tokens in told if type(tokens) is int and 0 <= tokens <= MOST_TOKENS]
+        if len(known) == len(told):
+            return Usage(*known)
+        self.tell(f"{name} gives numbers of tokens that cannot be: what its calls take is not known")
+        return None
 
     def told(self) -> tuple[str, ...]:
         """Give the news once."""
@@ -146,7 +174,7 @@ def is_too_long(sentence: str, *, max_tokens: int = 0) -> bool:
     return limit is None or max_tokens < int(limit[1].replace(",", ""))
 
 
-def too_long(name: str, sentence: str, *, n: int = 1) -> Call:
+def too_long(name: str, sentence: str, *, n: int = 1, noticed: Noticed | None = None) -> Call:
     """Make n replies without a text of a refusal; nothing was paid for them.
 
     Parameters
@@ -157,6 +185,8 @@ def too_long(name: str, sentence: str, *, n: int = 1) -> Call:
         The service's sentence without secrets.
     n : int
         How many choices were asked for.
+    noticed : Noticed, optional
+        What was said before is not said again.
 
     Examples
     --------
@@ -164,7 +194,9 @@ def too_long(name: str, sentence: str, *, n: int = 1) -> Call:
     'truncated'
     """
     reply = Reply("", "truncated", TOO_LONG, json.dumps({"error": sentence}, ensure_ascii=False))
-    return Call((reply,) * n, Usage(0, 0), events=(f"{name}: a prompt is too long for its context: no answer",))
+    noticed = noticed or Noticed()
+    noticed.tell(f"{name}: a prompt is too long for its context: no answer")
+    return Call((reply,) * n, Usage(0, 0), events=noticed.told())
 
 
 def status_of(code: int) -> str | None:

@@ -33,11 +33,22 @@ def secrets_of(address: str, key: str) -> tuple[str, ...]:
     parts = urlsplit(address)
     values = {key, *(value for _, value in parse_qsl(parts.query))}
     if parts.username:
-        user, password = parts.username, parts.password or ""
-        pair = f"{unquote(user)}:{unquote(password)}"
-        # Without a password the name is the secret.
-        values |= {password or user, unquote(password or user), base64.b64encode(pair.encode()).decode()}
+        secret = parts.password or parts.username  # without a password the name is the secret
+        values |= {secret, unquote(secret), basic_of(address)}
     return tuple(sorted((value for value in values if len(value) > 3), key=len, reverse=True))
+
+
+def basic_of(address: str) -> str:
+    """Encode the user name and password of an address as HTTP sends them; empty if there are none.
+
+    Examples
+    --------
+    >>> basic_of("https://user:word-1@llm.example/v1"), basic_of("https://llm.example/v1")
+    ('dXNlcjp3b3JkLTE=', '')
+    """
+    parts = urlsplit(address)
+    pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+    return base64.b64encode(pair.encode()).decode() if parts.username else ""
 
 
 class Redacting(logging.Filter):

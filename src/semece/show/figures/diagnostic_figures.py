@@ -127,8 +127,8 @@ def plot_sweep_ece(table: Table, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     n = column_of(table, "n")
-    style: dict[str, Any] = {"color": COLORS["sem1"], "marker": MARKERS["sem1"], "ms": 3.8, "clip_on": False}
-    ax.plot(n, column_of(table, "ece_of_one_subsample_sem1"), label="Sem1, one subsample", **style)
+    one = _line("sem1") | {"label": "Sem1, one subsample"}
+    ax.plot(n, column_of(table, "ece_of_one_subsample_sem1"), **one, clip_on=False)
     for name in ("sem1", "sem2"):
         line = _line(name) | {"label": f"{NAMES[name]}, expected confidences", "mfc": "white", "ls": (0, (4, 2))}
         ax.plot(n, column_of(table, f"ece_of_expected_{name}"), **line, clip_on=False)

@@ -49,10 +49,8 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
     """
     check_choice("estimator", estimator, tuple(NAMES))
     ax = axes_or_new(ax)
-    names = ("low", "high", "count", "confidence", "accuracy", "accuracy_low", "accuracy_high")
-    columns = [column_of(table, name) for name in names]
-    keep = columns[2] > 0
-    low, high, count, confidence, accuracy, accuracy_low, accuracy_high = (column[keep] for column in columns)
+    low, high, count, confidence, accuracy = _occupied(table, "low", "high", "count", "confidence", "accuracy")
+    accuracy_low, accuracy_high = _occupied(table, "accuracy_low", "accuracy_high")
     color, marker = COLORS[estimator], MARKERS[estimator]
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
     ax.vlines(confidence, confidence, accuracy, color=color, alpha=0.35, lw=4.5, zorder=2)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
 from semece.show import figures
-from semece.show.tables.paper_tables import POOLED, groups, known, largest_budget
+from semece.show.tables.paper_tables import POOLED, by_budget, groups, known
+from semece.show.tables.theory_tables import regime_table
+from semece.stats import alignment, budget_spread, margin_strata, rate, rate_slope, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +57,7 @@ def draw(name: str, runs: Sequence[Run]) -> Figure:
     return FIGURES[name](list(groups(runs)))
 
 
-def _each(plot: Callable[[Axes, PooledQuestions], None], every: Sequence[PooledQuestions]) -> Figure:
+def _each(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[PooledQuestions]) -> Figure:
     """Draw a panel per run."""
     single = [group for group in every if group.model != POOLED]
     fig, axes = _panels(len(single))
@@ -109,8 +111,6 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
     """Draw the predicted gaps of all runs on one axes."""
     import polars as pl
 
-    from semece.stats import alignment
-
     fig, (ax,) = figures.figure()
     figures.plot_predictions(pl.concat(alignment(group.pool) for group in every if group.model != POOLED), ax=ax)
     return fig
@@ -123,56 +123,24 @@ def _risk_coverage(ax: Axes, group: PooledQuestions) -> None:
         figures.plot_risk_coverage(risk_coverage(*known(values, group.pool.correct)), ax=ax, estimator=name)
 
 
-def _margin(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats import alignment, margin_strata
-
-    figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool))
-
-
 def _regime(ax: Axes, group: PooledQuestions) -> None:
-    from semece.show.tables.theory_tables import regime_table
-
     pool = group.pool
     table = regime_table(group.n, n_classes=float(pool.n_classes.mean()))
     figures.plot_regimes(table, ax=ax, questions={"margin": pool.margin, "top_two_mass": pool.top_two_mass})
 
 
-def _sweep(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats import sweep
-
-    pool, budgets = largest_budget(group)
-    figures.plot_sweep(sweep(pool, budgets=budgets), ax=ax)
-
-
-def _sweep_ece(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats import sweep
-
-    pool, budgets = largest_budget(group)
-    figures.plot_sweep_ece(sweep(pool, budgets=budgets), ax=ax)
-
-
 def _rate(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats import rate, rate_slope
-
-    pool, budgets = largest_budget(group)
-    figures.plot_rate(rate(pool, budgets=budgets), ax=ax, slope=rate_slope(pool, budgets=budgets))
+    figures.plot_rate(by_budget(rate, group), ax=ax, slope=by_budget(rate_slope, group))
 
 
-def _budget(ax: Axes, group: PooledQuestions) -> None:
-    from semece.stats import budget_spread
-
-    pool, budgets = largest_budget(group)
-    figures.plot_budget(budget_spread(pool, budgets=budgets), ax=ax)
-
-
-PANELS: dict[str, Callable[[Axes, PooledQuestions], None]] = {
+PANELS: dict[str, Callable[[Axes, PooledQuestions], object]] = {
     "risk-coverage": _risk_coverage,
-    "margin": _margin,
+    "margin": lambda ax, group: figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool)),
     "regime": _regime,
-    "sweep": _sweep,
-    "sweep-ece": _sweep_ece,
+    "sweep": lambda ax, group: figures.plot_sweep(by_budget(sweep, group), ax=ax),
+    "sweep-ece": lambda ax, group: figures.plot_sweep_ece(by_budget(sweep, group), ax=ax),
     "rate": _rate,
-    "budget": _budget,
+    "budget": lambda ax, group: figures.plot_budget(by_budget(budget_spread, group), ax=ax),
 }
 """What is drawn of one run on one axes."""
 

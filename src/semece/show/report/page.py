@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import re
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 from semece.runs import cells, shown
 from semece.show import figures
 from semece.show.report.entries import STATUS_WORDS, make_entries, short, status_list
 from semece.show.report.sections import sections
-from semece.show.report.svg import inline_svg
 from semece.show.tables import (
     NOTE,
     bounds_text,
@@ -29,9 +32,9 @@ from semece.show.tables import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    import polars as pl
-    from jinja2 import Environment
+    from jinja2 import Template
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
     from semece.runs import QuestionView
     from semece.show.report.sections import Section
@@ -50,6 +53,15 @@ _ESTIMATORS: dict[str, str] = {
     "sem2": "Sem2, its share in answers that did not select it",
     "verbalized": "Verbalized, the mean stated confidence",
 }
+
+
+VARIABLES: dict[str, str] = {
+    figures.INK: "var(--ink)",
+    figures.MUTED: "var(--muted)",
+    figures.FAINT: "var(--faint)",
+    **{color: f"var(--{name})" for name, color in figures.COLORS.items()},
+}
+"""Which colour of a figure is which variable of the page's style, so that figures follow light and dark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +122,18 @@ def render(pages: Sequence[Page], *, title: str | None = None) -> str:
         If there is no page.
     """
     if not pages:
-        msg = "a report needs at least one run; got none"
-        raise ValueError(msg)
+        raise ValueError("a report needs at least one run; got none")
     room = LARGEST / max(1, sum(len(page.views) for page in pages))
     script = _own("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    text = (
-        _environment()
-        .get_template("template.html")
-        .render(
-            title=title or (pages[0].summary["run"] if len(pages) == 1 else plural(len(pages), "run")),
-            style=_ours(_own("style.css")),
-            script=_ours(script),
-            script_hash=f"sha256-{digest}",
-            summary=_frame(headline(summary_frame(page.summary for page in pages)), upright=True),
-            note=NOTE,
-            runs=[_run(page, prefix=f"r{i}", room=room) for i, page in enumerate(pages)],
-        )
+    text = _template().render(
+        title=title or (pages[0].summary["run"] if len(pages) == 1 else plural(len(pages), "run")),
+        style=_ours(_own("style.css")),
+        script=_ours(script),
+        script_hash=f"sha256-{digest}",
+        summary=_frame(headline(summary_frame(page.summary for page in pages)), upright=True),
+        note=NOTE,
+        runs=[_run(page, prefix=f"r{i}", room=room) for i, page in enumerate(pages)],
     )
     return _UNPRINTABLE.sub("\ufffd", text)
 
@@ -143,15 +150,15 @@ def _own(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
 
 
-def _environment() -> Environment:
-    """Set up the template language: everything is escaped, an unknown name is an error."""
+def _template() -> Template:
+    """Read the page's template: everything is escaped, an unknown name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, loader=FileSystemLoader(Path(__file__).parent), trim_blocks=True
     )
     environment.filters["shorten"] = short
-    return environment
+    return environment.get_template("template.html")
 
 
 def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
@@ -189,13 +196,10 @@ def _partial(complete: int, selected: int) -> str:
 
 def _facts(page: Page) -> list[tuple[str, str]]:
     """List what went in, what was dropped and why."""
-    asked = page.summary["n"] * page.complete[1]
+    selected, asked = plural(page.complete[1], "question"), page.summary["n"] * page.complete[1]
     facts = [
         *page.facts.items(),
-        (
-            "Questions",
-            f"{plural(page.complete[1], 'question')} selected, {page.summary['questions']:,} enter the numbers",
-        ),
+        ("Questions", f"{selected} selected, {page.summary['questions']:,} enter the numbers"),
         ("Excluded", ". ".join(filter(None, [excluded_text(page.summary), bounds_text(page.summary)])) or "none"),
         ("Answers", f"{page.summary['n']} asked of each question, {asked:,} in all"),
         ("Read", status_list(page.counts, of=("parsed", "fallback", "non_answer")) or "none"),
@@ -223,44 +227,67 @@ def _figures(estimates: pl.DataFrame, *, prefix: str) -> list[dict[str, Any]]:
         figures.plot_reliability(table, ax=ax, estimator=name)
         caption = f"{words}. {plural(int(table['count'].sum()), 'question')}; error bars are 95 % intervals."
         svg = inline_svg(fig, prefix=f"{prefix}{name}", title=f"Reliability diagram. {caption}")
-        drawn.append({"name": figures.NAMES[name], "caption": caption, "svg": _ours(svg), "table": _bins(table)})
+        drawn.append({"name": figures.NAMES[name], "caption": caption, "svg": svg, "table": _bins(table)})
     return drawn
+
+
+def inline_svg(fig: Figure, *, prefix: str, title: str) -> Markup:
+    """Draw a figure for a page.
+
+    Parameters
+    ----------
+    fig : Figure
+        What to draw.
+    prefix : str
+        Letters and digits that set its ids apart from those of the page's other figures.
+    title : str
+        Read aloud in place of the figure; escaped here.
+
+    Returns
+    -------
+    Markup
+        One ``<svg>`` element.
+
+    Examples
+    --------
+    >>> text = inline_svg(figures.figure()[0], prefix="a", title="x < y")
+    >>> text.startswith("<svg"), 'aria-label="x &lt; y"' in text, "#1b1b1f" in text
+    (True, True, False)
+    """
+    buffer = io.StringIO()
+    with figures.style({"svg.fonttype": "none"}):
+        fig.savefig(buffer, format="svg", metadata={"Date": None}, facecolor="none")
+    text = buffer.getvalue().partition("<svg")[2]
+    text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
+    for color, variable in VARIABLES.items():
+        text = text.replace(color, variable)
+    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{prefix}-", text)
+    head, _, body = text.partition(">")
+    box = re.search(r'viewBox="[^"]*"', head)
+    assert box is not None  # noqa: S101 - matplotlib always writes one
+    spaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    return _ours(f'<svg role="img" aria-label="{escape(title)}" {box.group()} {spaces}>{body}')
 
 
 def _section(section: Section, *, prefix: str) -> dict[str, Any]:
     """Prepare a section: its sentences, figures, and the numbers behind them."""
     drawn = [
-        {
-            "caption": drawing.caption,
-            "svg": _ours(inline_svg(drawing.figure, prefix=f"{prefix}{drawing.name}", title=drawing.caption)),
-        }
-        for drawing in section.drawings
+        {"caption": each.caption, "svg": inline_svg(each.figure, prefix=f"{prefix}{each.name}", title=each.caption)}
+        for each in section.drawings
     ]
-    table = section.table.select(
-        name for name in section.table.columns if section.table[name].null_count() < section.table.height
-    )
+    table = section.table[[column.name for column in section.table if column.null_count() < column.len()]]
     return {"title": section.title, "sentences": section.sentences, "figures": drawn, "table": _frame(table)}
 
 
 def _bins(table: pl.DataFrame) -> dict[str, Any]:
     """Show bins with their range in one column."""
-    import polars as pl
-
     ranges = [f"{low:.1f} to {high:.1f}" for low, high in table.select("low", "high").iter_rows()]
     return _frame(table.select(pl.Series("bin", ranges), pl.col("count").alias("questions"), *table.columns[3:]))
 
 
 def _frame(table: pl.DataFrame, *, upright: bool = False) -> dict[str, Any]:
-    """Turn a table into cells that know whether they are numbers; an upright table has a column for each row."""
-    numeric = [table.schema[name].is_numeric() for name in shown(table.columns)]
+    """Give a table's texts, and which columns hold numbers; an upright table has a column for each row."""
     head, rows = cells(table)
     if upright:
-        columns = zip(head, *rows, strict=True)
-        return {"head": [], "rows": [[_mark(text, number=False) for text in column] for column in columns]}
-    lines = [[_mark(text, number=number) for text, number in zip(line, numeric, strict=True)] for line in (head, *rows)]
-    return {"head": lines[0], "rows": lines[1:]}
-
-
-def _mark(text: str, *, number: bool) -> dict[str, Any]:
-    """Make a cell."""
-    return {"text": text, "number": number}
+        return {"head": [], "numeric": [False] * (1 + len(rows)), "rows": list(zip(head, *rows, strict=True))}
+    return {"head": head, "numeric": [table.schema[name].is_numeric() for name in shown(table.columns)], "rows": rows}

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables.paper_tables import abstention_rows, alignment_rows, margin_rows, sweep_rows
-from semece.stats import FEW
+from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows
+from semece.stats import FEW, alignment, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,7 +125,7 @@ def _margin(group: PooledQuestions) -> Section:
 
 
 def _sweep(group: PooledQuestions, n: int) -> Section:
-    table = sweep_rows(group)
+    table = by_budget(sweep, group)
     first, last = table.row(0, named=True), table.row(-1, named=True)
     many, few = (f"{row['sem1']:.2f} and Sem2 {row['sem2']:.2f}" for row in (last, first))
     sentences = [f"With {last['n']} answers per question the mean Sem1 is {many}; with {first['n']} it would be {few}."]
@@ -144,4 +144,4 @@ def _theory(group: PooledQuestions) -> Section:
         "both, with n as in this run, given the pooled answers, and exactly."
     )
     drawing = _draw("rate", group, "The gap between Sem1 and Sem2 of low-margin questions; the theory's slope is -0.5.")
-    return Section("Beside the theory", (sentence,), (drawing,), alignment_rows(group))
+    return Section("Beside the theory", (sentence,), (drawing,), alignment(group.pool))

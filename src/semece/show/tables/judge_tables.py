@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.runs import spread, spread_columns
+from semece.runs import spread_all, spread_columns
+from semece.stats import frame, grading_quality, pair_quality, partition_quality
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -51,33 +52,24 @@ def grading_table(rows: pl.DataFrame, *, judge: str, order: Sequence[str] = ()) 
     >>> grading_table(rows, judge="rules").select("group", "agreement", "precision", "recall").rows()
     [('all', 0.75, 1.0, 0.5), ('short', 0.75, 1.0, 0.5)]
     """
-    import polars as pl
-
     groups = list(dict.fromkeys([*(name for name in order if (rows["group"] == name).any()), *rows["group"]]))
-    parts = {ALL: rows} | {name: rows.filter(pl.col("group") == name) for name in groups}
+    parts = {ALL: rows} | {name: rows.filter(group=name) for name in groups}
     found = [{"judge": judge, "group": name} | _graded(part) for name, part in parts.items()]
     counts = ("both", "judge_only", "people_only", "neither", "not_attempted", "ungraded")
-    schema: dict[str, Any] = {"judge": pl.String, "group": pl.String, "answers": pl.Int64, "questions": pl.Int64}
-    return pl.DataFrame(found, schema=schema | spread_columns(*GRADING) | dict.fromkeys(counts, pl.Int64))
+    schema = {"judge": str, "group": str, "answers": int, "questions": int}
+    return frame(found, schema | spread_columns(*GRADING) | dict.fromkeys(counts, int))
 
 
 def _graded(rows: pl.DataFrame) -> dict[str, Any]:
     """Measure one group."""
-    from semece.stats import grading_quality
-
     graded = rows.drop_nulls("verdict")
     found: dict[str, Any] = {"answers": graded.height, "questions": graded["question_id"].n_unique()}
-    found |= {
-        "ungraded": rows.height - graded.height,
-        "not_attempted": int((graded["verdict"] == "not_attempted").sum()),
-    }
+    found |= {"ungraded": rows.height - graded.height, "not_attempted": graded.filter(verdict="not_attempted").height}
     if not graded.height:
         return found
     people, said = graded["people"].to_numpy(), (graded["verdict"] == "correct").to_numpy()
     quality = grading_quality(people, said, ids=graded["question_id"].to_numpy().astype(str))
-    for name in GRADING:
-        found |= spread(name, getattr(quality, name))
-    return found | quality.confusion._asdict()
+    return found | spread_all(quality._asdict()) | quality.confusion._asdict()
 
 
 def partition_table(
@@ -106,8 +98,6 @@ def partition_table(
     >>> partition_table([[0, 0, 1]], [[0, 1, 2]], judge="exact").select("false_merges", "false_splits").rows()
     [(0.0, 1.0)]
     """
-    from semece.stats import partition_quality
-
     return _one_row(partition_quality, (people, judged), ("pairs",), PARTITION, judge=judge)
 
 
@@ -137,8 +127,6 @@ def pairs_table(
     >>> pairs_table([[True, True, False]], [[0, 0, 0]], judge="lax").select("opposite_merged", "correct_merged").rows()
     [(1.0, 1.0)]
     """
-    from semece.stats import pair_quality
-
     counts, numbers = ("opposite_pairs", "correct_pairs"), ("opposite_merged", "correct_merged")
     return _one_row(pair_quality, (people, judged), counts, numbers, judge=judge)
 
@@ -152,14 +140,10 @@ def _one_row(
     judge: str,
 ) -> pl.DataFrame:
     """Measure a judge where it gave classes, in a table of one row: counts, numbers with their intervals."""
-    import polars as pl
-
     both = [(ours, theirs) for ours, theirs in zip(*sides, strict=True) if theirs is not None]
     row: dict[str, Any] = {"judge": judge, "questions": len(both), "unpartitioned": len(sides[0]) - len(both)}
     row |= dict.fromkeys(counts, 0)
     if both:
-        found = quality([ours for ours, _ in both], [theirs for _, theirs in both])
-        row |= {name: getattr(found, name) for name in counts}
-        row |= {column: value for name in numbers for column, value in spread(name, getattr(found, name)).items()}
-    schema: dict[str, Any] = {"judge": pl.String} | dict.fromkeys(("questions", *counts), pl.Int64)
-    return pl.DataFrame([row], schema=schema | spread_columns(*numbers) | {"unpartitioned": pl.Int64})
+        row |= spread_all(quality([ours for ours, _ in both], [theirs for _, theirs in both])._asdict())
+    schema = {"judge": str, **dict.fromkeys(("questions", *counts), int)}
+    return frame([row], schema | spread_columns(*numbers) | {"unpartitioned": int})

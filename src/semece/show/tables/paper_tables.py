@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from semece.errors import SemeceError
-from semece.runs import CONFIDENCES, metrics_of, spread
-from semece.stats import Interval
+from semece.runs import CONFIDENCES, metric_columns, metrics_of, names_of, pool_of, spread, spread_all, summary_frame
+from semece.stats import BUDGETS, alignment, frame, margin_strata, rate, rate_slope, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import polars as pl
     from numpy.typing import NDArray
 
     from semece.runs import QuestionView, Run
@@ -53,8 +54,6 @@ def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
     SemeceError
         A run has no complete question.
     """
-    from semece.runs import names_of
-
     for dataset in dict.fromkeys(run.dataset for run in runs):
         members = [run for run in runs if run.dataset == dataset]
         for run, name in zip(members, names_of(members), strict=True):
@@ -71,8 +70,6 @@ def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
 
 def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:
     """Pool questions, of one run or several, under the names of a dataset and a model."""
-    from semece.runs import pool_of
-
     found = pool_of(views)
     ids = np.array([view.question.id for view in views])[found.question]
     return PooledQuestions(dataset, model, n, found, ids)
@@ -101,8 +98,6 @@ def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
     SemeceError
         As :func:`groups`.
     """
-    import polars as pl
-
     if name not in TABLES:
         raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}")
     return pl.concat([named(group, TABLES[name](group)) for group in groups(runs)], how="vertical_relaxed")
@@ -110,8 +105,6 @@ def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
 
 def named(group: PooledQuestions, part: pl.DataFrame) -> pl.DataFrame:
     """Put the names of a group before its rows."""
-    import polars as pl
-
     names = [pl.lit(text).alias(column) for column, text in (("dataset", group.dataset), ("model", group.model))]
     return part.select(*names, *part.columns)
 
@@ -127,18 +120,13 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
         As in :func:`semece.ece`.
     """
     pool, bins = group.pool, {"n_bins": n_bins, "closed": closed}
-    metrics = metrics_of("ece")
     row: dict[str, Any] = {"questions": len(pool.correct)}
-    for metric in (each for each in metrics if "confidence" not in each.needs):
-        row |= spread(metric.name, metric.interval(pool.correct, pool.correct, ids=repeated(group.ids), **bins))
+    row |= metric_columns("ece", None, pool.correct, pool.correct, ids=repeated(group.ids), **bins)
     for confidence in (each for each in CONFIDENCES if each.pooled):
-        name = confidence.prefix
         c, a, ids = known(getattr(pool, confidence.column), pool.correct, group.ids)
-        row |= {f"{name}_questions": c.size} if name == "ver" else {}
-        for metric in (each for each in metrics if name in each.confidences and "confidence" in each.needs):
-            found = metric.interval(c, a, ids=repeated(ids), **bins) if c.size else None
-            row |= spread(f"{name}_{metric.name}", found)
-    return _row(row)
+        row |= {"ver_questions": c.size} if confidence.prefix == "ver" else {}
+        row |= metric_columns("ece", confidence, c, a, ids=repeated(ids), **bins)
+    return summary_frame([row])
 
 
 def known(values: NDArray[np.float64], *others: NDArray[Any]) -> tuple[NDArray[Any], ...]:
@@ -152,22 +140,12 @@ def repeated(ids: NDArray[np.str_]) -> NDArray[np.str_] | None:
     return ids if len(np.unique(ids)) < len(ids) else None
 
 
-def _row(row: dict[str, Any]) -> pl.DataFrame:
-    """Make a table of one row; what is null is a number."""
-    import polars as pl
-
-    frame = pl.DataFrame([row], infer_schema_length=None)
-    return frame.with_columns(pl.col(name).cast(pl.Float64) for name, kind in frame.schema.items() if kind == pl.Null)
-
-
 def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the paired differences of Sem1 and Sem2 (:func:`semece.paired_bootstrap`).
 
     ``mean_difference`` and ``ece_difference`` with intervals, the same on the questions of low margin, and a ``note``
     and ``low_margin_note`` where an ECE difference cannot be trusted.
     """
-    import polars as pl
-
     from semece.stats import is_low_margin, paired_bootstrap
 
     pool = group.pool
@@ -184,7 +162,7 @@ def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
     row |= spread("low_margin_mean_difference", near.mean_difference if near else None)
     row |= spread("low_margin_ece_difference", near.ece_difference if near else None)
     notes = {"note": found.overall.note or None, "low_margin_note": (near.note if near else "") or None}
-    return _row(row | notes).with_columns(pl.col(*notes).cast(pl.String))
+    return summary_frame([row | notes]).with_columns(pl.col(*notes).cast(pl.String))
 
 
 def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
@@ -192,8 +170,6 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
 
     ``clipped``: questions whose corrected entropy agreement was below 0.
     """
-    import polars as pl
-
     from semece.stats.estimators import entropy
 
     pool, counts = group.pool, group.pool.counts
@@ -212,12 +188,9 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
     for name, values in scores.items():
         c, a, ids = known(np.asarray(values), pool.correct, group.ids)
         if c.size:
-            row: dict[str, Any] = {"score": name, "questions": c.size}
-            for metric in metrics_of("baselines"):
-                found = metric.measure(c, a, ids=repeated(ids))
-                row |= spread(metric.name, found) if isinstance(found, Interval) else {metric.name: found}
-            clipped = name.startswith("entropy agreement, ")
-            rows.append(row | {"clipped": agreement["miller-madow"].n_clipped if clipped else 0})
+            found = {metric.name: metric.measure(c, a, ids=repeated(ids)) for metric in metrics_of("baselines")}
+            clipped = agreement["miller-madow"].n_clipped if name.startswith("entropy agreement, ") else 0
+            rows.append({"score": name, "questions": c.size} | spread_all(found) | {"clipped": clipped})
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.selectors.float().fill_nan(None))
 
 
@@ -226,34 +199,19 @@ def largest_budget(group: PooledQuestions) -> tuple[Pool, list[int]]:
 
     If no question has n, budgets end at the largest number of usable responses.
     """
-    from semece.stats import BUDGETS
-
     n = min(group.n, int(group.pool.n_responses.max()))
     return group.pool.take(group.pool.n_responses >= n), sorted({*(b for b in BUDGETS if b < n), n})
 
 
-def sweep_rows(group: PooledQuestions) -> pl.DataFrame:
-    """Give what fewer responses would have shown (:func:`semece.stats.diagnostics.sweep`)."""
-    from semece.stats import sweep
-
+def by_budget(table: Callable[..., pl.DataFrame], group: PooledQuestions) -> pl.DataFrame:
+    """Make a table of the budgets that :func:`largest_budget` chooses, on its questions."""
     pool, budgets = largest_budget(group)
-    return sweep(pool, budgets=budgets)
-
-
-def rate_rows(group: PooledQuestions) -> pl.DataFrame:
-    """Give the estimator gap of low-margin questions at smaller n (:func:`semece.stats.diagnostics.rate`)."""
-    from semece.stats import rate
-
-    pool, budgets = largest_budget(group)
-    return rate(pool, budgets=budgets)
+    return table(pool, budgets=budgets)
 
 
 def slope_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the slope of one run; rows of one question in several runs are not independent, so none for a pool."""
-    from semece.stats import rate_slope
-
-    pool, budgets = largest_budget(group)
-    table = rate_slope(pool, budgets=budgets)
+    table = by_budget(rate_slope, group)
     table = table.filter(table["quantity"] == "gap").rename({"low": "slope_low", "high": "slope_high"}).drop("quantity")
     return table.clear() if group.model == POOLED else table
 
@@ -268,7 +226,7 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) 
     An answer that is right in part, because tied classes differ, counts as wrong. Nothing for a pool of runs: its rows
     are not independent.
     """
-    from semece.stats import abstention_threshold, frame
+    from semece.stats import abstention_threshold
 
     rows = []
     for name, values in group.pool.confidences() if group.model != POOLED else ():
@@ -283,17 +241,8 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give calibration along the margin (:func:`semece.stats.diagnostics.margin_strata`), without empty strata."""
-    from semece.stats import margin_strata
-
     table = margin_strata(group.pool)
     return table.filter(table["questions"] > 0)
-
-
-def alignment_rows(group: PooledQuestions) -> pl.DataFrame:
-    """Give the estimator gap at the regimes' boundaries and its predictions (``semece.diagnostics.alignment``)."""
-    from semece.stats import alignment
-
-    return alignment(group.pool)
 
 
 TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
@@ -302,9 +251,9 @@ TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "baselines": baseline_rows,
     "abstention": abstention_rows,
     "margin": margin_rows,
-    "sweep": sweep_rows,
-    "rate": rate_rows,
+    "sweep": partial(by_budget, sweep),
+    "rate": partial(by_budget, rate),
     "slope": slope_rows,
-    "alignment": alignment_rows,
+    "alignment": lambda group: alignment(group.pool),
 }
 """Which table is made how."""

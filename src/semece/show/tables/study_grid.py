@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import polars as pl
+
 from semece.runs import summary_row
 from semece.show.tables.paper_tables import POOLED, PooledQuestions, calibration_rows, group_of_views, named
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from semece.runs import QuestionView, Run
     from semece.stats import Closed
@@ -114,8 +114,6 @@ def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed
     >>> grid_table(cells).select("model", "questions").rows()
     [('a', 3), ('b', 3), ('pooled', 6)]
     """
-    import polars as pl
-
     parts = []
     for dataset in dict.fromkeys(cell.dataset for cell in cells):
         entering = [cell for cell in cells if cell.dataset == dataset and cell.row["questions"]]

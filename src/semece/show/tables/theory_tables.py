@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import polars as pl
+
+from semece.stats import direct_gap, jensen_bias, oracle_gap, regime_boundaries, selection_bias
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from semece.stats import Design
 
 
@@ -32,10 +33,6 @@ def constants_table(*, largest: float = 3.0, points: int = 121) -> pl.DataFrame:
     >>> constants_table(points=3)["direct_gap"].round(4).to_list()
     [0.3989, 0.1295, 0.0044]
     """
-    import polars as pl
-
-    from semece.stats import direct_gap, jensen_bias, oracle_gap, selection_bias
-
     m = np.linspace(0, largest, points)
     functions = {"jensen_bias": jensen_bias, "selection_bias": selection_bias}
     functions |= {"direct_gap": direct_gap, "oracle_gap": oracle_gap}
@@ -66,10 +63,6 @@ def regime_table(n: int, *, n_classes: float, design: Design = "as-run", points:
     >>> regime_table(50, n_classes=5, design="same-n", points=2)["crossover"].round(4).to_list()
     [0.0274, 0.0866]
     """
-    import polars as pl
-
-    from semece.stats import regime_boundaries
-
     mass = np.linspace(0.1, 1, points)
     edges = regime_boundaries(n_classes, n, top_two_mass=mass, design=design)
     return pl.DataFrame({"top_two_mass": mass, "crossover": edges.crossover, "low_margin": edges.low_margin})

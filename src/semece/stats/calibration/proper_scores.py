@@ -222,5 +222,4 @@ def _jeffreys(confidence: Floats, n: ArrayLike | None) -> Floats:
     if n is None:
         raise ValueError("smoothing 'jeffreys' needs n, the number of answers behind each confidence")
     size = check_responses(n, len(confidence))
-    smooth: Floats = (confidence * size + 0.5) / (size + 1)
-    return smooth
+    return np.asarray((confidence * size + 0.5) / (size + 1))

@@ -162,7 +162,8 @@ def corrected_ece(
     >>> [round(end, 2) for end in corrected_ece(confidence, judge, audited)]
     [0.15, 0.05, 0.24]
     """
-    residuals = corrected_residuals(confidence, judge, audited, n_bins=n_bins, closed=closed)
+    rows = check_rows(confidence, judge)
+    residuals = corrected_residuals(rows, width_bins(rows.confidence, n_bins, closed), audited)
     found = residual_interval(residuals, check_level(level), rng)
     return found._replace(value=min(found.value, 1.0))
 
@@ -207,26 +208,18 @@ def corrected_debiased_ece(
     >>> corrected_debiased_ece(confidence, judge, audited)
     0.0
     """
-    return debiased(corrected_residuals(confidence, judge, audited, n_bins=n_bins, closed=closed, floored=False), rng)
+    rows = check_rows(confidence, judge)
+    bins = width_bins(rows.confidence, n_bins, closed)
+    return debiased(corrected_residuals(rows, bins, audited, floored=False), rng)
 
 
-def corrected_residuals(
-    confidence: ArrayLike,
-    judge: ArrayLike,
-    audited: Audited,
-    *,
-    n_bins: int = 10,
-    closed: Closed = "left",
-    floored: bool = True,
-) -> Residuals:
+def corrected_residuals(rows: CheckedRows, bins: Bins, audited: Audited, *, floored: bool = True) -> Residuals:
     """Correct the binned residuals and estimate their covariance, for :func:`.residual_interval`.
 
     ``floored=False`` leaves out the variance given to bins and strata that show too little, as in
     :func:`semece.stats.uncertainty.intervals.residual_moments`.
     """
-    rows = check_rows(confidence, judge)
-    sample = check_audited(audited, rows.correct)
-    bins = width_bins(rows.confidence, n_bins, closed).occupied()
+    sample, bins = check_audited(audited, rows.correct), bins.occupied()
     place, n, n_bins = bins.place[sample.place], len(rows.correct), len(bins.low)
     moved = sums(place + 1, sample.weight * sample.difference, n_bins + 1)[1:]
     value = bins.total(rows.correct - rows.confidence) / n + moved

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from semece.stats.rows import Floats, Integers
 
 
+Complexes = NDArray[np.complex128]
 Ties = Literal["uniform", "lowest"]
 """How a tie for the most frequent class is broken: at random, or in favour of the lowest index."""
 
@@ -206,7 +207,7 @@ def selection_table(
     return out
 
 
-def _read(values: NDArray[np.complex128], index: Integers | int, n_points: int) -> Floats:
+def _read(values: Complexes, index: Integers | int, n_points: int) -> Floats:
     """Coefficient ``index`` of real polynomials from their values on half the circle (last axis)."""
     turn = np.arange(n_points // 2 + 1)
     share = np.where(turn == 0, 1.0, 2.0) / n_points
@@ -214,7 +215,7 @@ def _read(values: NDArray[np.complex128], index: Integers | int, n_points: int) 
     return np.real(values @ back.T)
 
 
-def _others(before: NDArray[np.complex128], after: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _others(before: Complexes, after: Complexes) -> Complexes:
     """For each row the product of all other rows: those before it and those after it."""
     out = np.ones_like(before)
     np.cumprod(before[:-1], axis=0, out=out[1:])
@@ -222,9 +223,7 @@ def _others(before: NDArray[np.complex128], after: NDArray[np.complex128]) -> ND
     return out
 
 
-def _tied_rows(
-    out: Floats, padded: Floats, powers: NDArray[np.complex128], total: int, *, n_points: int, ties: Ties
-) -> None:
+def _tied_rows(out: Floats, padded: Floats, powers: Complexes, total: int, *, n_points: int, ties: Ties) -> None:
     """Fill the columns j <= total / 2, where another class may have as many."""
     support = padded.shape[1] - 1 - (padded[:, ::-1] > 0).argmax(axis=1)
     below = np.multiply.outer(padded[:, 0], powers[0])
@@ -239,9 +238,7 @@ def _tied_rows(
         below += level
 
 
-def _others_uniform(
-    low: NDArray[np.complex128], high: NDArray[np.complex128], most_rivals: int
-) -> NDArray[np.complex128]:
+def _others_uniform(low: Complexes, high: Complexes, most_rivals: int) -> Complexes:
     """For each row the product of all other rows, averaged over the ticket y; some nodes at a time."""
     nodes, shares = gauss(most_rivals // 2 + 1)
     out = np.zeros_like(low)
@@ -253,7 +250,7 @@ def _others_uniform(
     return out
 
 
-def _free_rows(out: Floats, padded: Floats, powers: NDArray[np.complex128], total: int, *, n_points: int) -> None:
+def _free_rows(out: Floats, padded: Floats, powers: Complexes, total: int, *, n_points: int) -> None:
     """Fill the columns j > total / 2, where no other class can have as many."""
     full = padded @ powers
     j = np.arange(total // 2 + 1, out.shape[1])
@@ -287,3 +284,16 @@ def subset_table(counts: Integers, size: int, *, ties: Ties = "uniform") -> Floa
     sums = binomial_weights(int(counts.sum()), share)
     table = selection_table(weights, size, ties=ties, n_points=circle_points(size, sums))
     return np.asarray(table / sums[size])
+
+
+def population_table(pmf: Floats, size: int) -> Floats:
+    """Make the table of independent responses from one population; see :func:`selection_table`.
+
+    Examples
+    --------
+    >>> population_table(np.array([0.75, 0.25]), 2).sum(axis=1).round(6).tolist()
+    [0.75, 0.25]
+    """
+    sums = poisson_weights(size, 20 * size + 100)
+    weights = [poisson_weights(size * p, size) for p in pmf.tolist()]
+    return np.asarray(selection_table(weights, size, n_points=circle_points(size, sums)) / sums[size])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
-    from semece.stats.rows import Bools, Integers
+    from semece.stats.rows import Bools, Floats, Integers
 
 
 Number = TypeVar("Number", bound=np.generic)
@@ -129,6 +129,12 @@ class Counts:
         return np.asarray((self.values > 0) & (self.values == self.largest[self.question]))
 
     @property
+    def mode_weights(self) -> Floats:
+        """Equal weights on the tied modes of each question."""
+        modes = self.is_mode.astype(np.float64)
+        return np.asarray(modes / per_question(np.add, modes, self.offsets)[self.question])
+
+    @property
     def first_mode(self) -> Integers:
         """Position in ``values`` of the first class with the largest count of each question, shape (Q,)."""
         places = np.where(self.is_mode, np.arange(len(self.values)), len(self.values))
@@ -211,7 +217,8 @@ def flatten(rows: Sequence[ArrayLike] | NDArray[np.integer], name: str, first: i
         flat, lengths = rows.reshape(-1), np.full(len(rows), rows.shape[1])
     else:
         arrays = [_array(row, f"{name} of question {first + q}") for q, row in enumerate(rows)]
-        flat, lengths = _join(arrays), np.array([len(array) for array in arrays], dtype=np.int64)
+        flat = np.concatenate([np.zeros(0, dtype=np.int64), *arrays])
+        lengths = np.array([len(array) for array in arrays], dtype=np.int64)
     if len(flat) and flat.min() < 0:
         place = int(flat.argmin())
         q = int(np.searchsorted(np.cumsum(lengths), place, side="right"))
@@ -256,11 +263,6 @@ def _count(labels: Sequence[ArrayLike] | NDArray[np.integer], first: int) -> Cou
     classes = per_question(np.maximum, flat, _offsets(lengths)) + (lengths > 0)
     offsets = _offsets(classes)
     return Counts(np.bincount(flat + np.repeat(offsets[:-1], lengths), minlength=int(offsets[-1])), offsets)
-
-
-def _join(rows: list[Integers]) -> Integers:
-    """Concatenate, also nothing."""
-    return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
 
 def _offsets(sizes: Integers) -> Integers:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from semece.stats.counts import integers
-from semece.stats.diagnostics.changes import CHANGE, QUANTITIES, ComparedQuantity, changes
+from semece.stats.diagnostics.changes import CHANGE, QUANTITIES, Quantities, changes
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import pool
-from semece.stats.diagnostics.resampling import resampled_sums
 from semece.stats.estimators import mode
-from semece.stats.rows import Floats, Integers, check_level
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling
+from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, resampled_sums
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from semece.stats.rows import Floats, Integers
 
 
 class Agreement(NamedTuple):
@@ -144,11 +145,7 @@ class JudgedRun(NamedTuple):
 
 
 def judge_agreement(
-    first: JudgedRun,
-    second: JudgedRun,
-    *,
-    resampling: Resampling = DEFAULT,
-    quantities: Sequence[ComparedQuantity] = QUANTITIES,
+    first: JudgedRun, second: JudgedRun, *, resampling: Resampling = DEFAULT, quantities: Quantities = QUANTITIES
 ) -> pl.DataFrame:
     """Compare two judges on the same responses: partitions, modes, and the change of every calibration error.
 
@@ -186,8 +183,8 @@ def judge_agreement(
     alike = np.array([partition_agreement(a, b) for a, b in zip(first.labels, second.labels, strict=True)])
     rows = list(index_rows(alike, resampling))
     sizes = [np.array([len(np.unique(np.asarray(row))) for row in judge.labels]).mean() for judge in (first, second)]
-    rows += [{"quantity": "classes", "questions": len(alike), "first": sizes[0], "second": sizes[1]}]
-    rows[-1]["change"] = sizes[1] - sizes[0]
+    means = {"first": sizes[0], "second": sizes[1], "change": sizes[1] - sizes[0]}
+    rows.append({"quantity": "classes", "questions": len(alike)} | means)
     rows += changes(pool(*first), pool(*second), resampling, quantities)
     return frame(rows, {"quantity": str, **CHANGE})
 
@@ -223,15 +220,10 @@ def partition_stability(judged: Mapping[str, JudgedRun], *, resampling: Resampli
 
     if len(judged) < 2:
         raise ValueError(f"at least two judgements are needed to compare; got {len(judged)}")
-    names = list(judged)
-    tables = [
-        judge_agreement(judged[a], judged[b], resampling=resampling).insert_column(
-            0, pl.lit(f"{a} / {b}").alias("pair")
-        )
-        for i, a in enumerate(names)
-        for b in names[i + 1 :]
-    ]
-    return pl.concat(tables)
+    return pl.concat(
+        judge_agreement(one, two, resampling=resampling).select(pl.lit(f"{a} / {b}").alias("pair"), pl.all())
+        for (a, one), (b, two) in combinations(judged.items(), 2)
+    )
 
 
 def index_rows(alike: Floats, resampling: Resampling = DEFAULT) -> Iterator[dict[str, Any]]:
@@ -250,10 +242,9 @@ def index_rows(alike: Floats, resampling: Resampling = DEFAULT) -> Iterator[dict
         ``quantity``, ``questions``, ``change`` (the mean), ``low``, ``high``, ``reason``.
     """
     n = len(alike)
-    level = check_level(resampling.level)
     enough = n >= MIN_QUESTIONS
     means = resampled_sums(alike, resampling) / n if enough else np.full((1, alike.shape[1]), np.nan)
-    low, high = np.quantile(means, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    low, high = resampling.ends(means)
     reason = None if enough else f"no interval for fewer than {MIN_QUESTIONS} questions"
     for i, name in enumerate(Agreement._fields):
         row = {"quantity": name, "questions": n, "change": alike[:, i].mean()}

@@ -10,9 +10,9 @@ import numpy as np
 
 from semece.stats.calibration.bins import bin_index, width_bins
 from semece.stats.diagnostics.frames import frame
-from semece.stats.diagnostics.resampling import resampled_sums, resampled_values
-from semece.stats.rows import Floats, Integers, check_level, check_rows
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling
+from semece.stats.diagnostics.resampling import resampled_values
+from semece.stats.rows import Floats, Integers, check_rows
+from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling, resampled_sums
 from semece.stats.uncertainty.intervals import rejects_calibration, residual_moments
 
 if TYPE_CHECKING:
@@ -50,15 +50,16 @@ class ComparedQuantity(NamedTuple):
     better: Literal["higher", "lower"] | None = None
 
 
-def correctness_terms(confidence: Floats, correct: Floats) -> Floats:
+Quantities = Sequence[ComparedQuantity]
+
+
+def correctness_terms(_confidence: Floats, correct: Floats) -> Floats:
     """Give what accuracy is the mean of; shape (Q, 1)."""
-    del confidence
     return correct[:, None]
 
 
-def confidence_terms(confidence: Floats, correct: Floats) -> Floats:
+def confidence_terms(confidence: Floats, _correct: Floats) -> Floats:
     """Give what the mean confidence is the mean of; shape (Q, 1)."""
-    del correct
     return confidence[:, None]
 
 
@@ -81,7 +82,7 @@ QUANTITIES: tuple[ComparedQuantity, ...] = (
 
 
 def compare_arms(
-    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[ComparedQuantity] = QUANTITIES
+    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Quantities = QUANTITIES
 ) -> pl.DataFrame:
     """Compare decoding arms, prompts or judges on the same questions: each with the first.
 
@@ -135,7 +136,7 @@ CHANGE: dict[str, type] = {
 
 
 def changes(
-    first: Pool, second: Pool, resampling: Resampling = DEFAULT, quantities: Sequence[ComparedQuantity] = QUANTITIES
+    first: Pool, second: Pool, resampling: Resampling = DEFAULT, quantities: Quantities = QUANTITIES
 ) -> Iterator[dict[str, Any]]:
     """Give a row per quantity for the questions that two pools share."""
     _, here, there = np.intersect1d(first.question, second.question, return_indices=True)
@@ -173,8 +174,7 @@ def _row(name: str, quantity: ComparedQuantity, sides: Sides, resampling: Resamp
     row = {"quantity": name, "questions": n, "first": one, "second": two, "change": two - one}
     if resampled is None:
         return row | {"reason": f"no interval for fewer than {MIN_QUESTIONS} questions"}
-    level = check_level(resampling.level)
-    low, high = np.quantile(resampled[:, 1] - resampled[:, 0], [0.5 - level / 2, 0.5 + level / 2])
+    low, high = resampling.ends(resampled[:, 1] - resampled[:, 0])
     distance = quantity.terms is not None and quantity.terms(*sides[0]).shape[1] > 1
     near = distance and any(_may_be_calibrated(*side) for side in sides)
     return row | {"low": low, "high": high, "note": NEAR_ZERO if near else None}
@@ -196,7 +196,7 @@ def _measured(quantity: ComparedQuantity, sides: Sides, resampling: Resampling) 
 
 
 def rank_arms(
-    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Sequence[ComparedQuantity] = QUANTITIES
+    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Quantities = QUANTITIES
 ) -> pl.DataFrame:
     """Rank arms, prompts or models on the questions that enter in all of them.
 
@@ -242,9 +242,7 @@ def rank_arms(
     return frame(rows, {"quantity": str, "arm": str, **numbers})
 
 
-def _ranked(
-    pools: Sequence[Pool], quantities: Sequence[ComparedQuantity]
-) -> Iterator[tuple[str, ComparedQuantity, Sides]]:
+def _ranked(pools: Sequence[Pool], quantities: Quantities) -> Iterator[tuple[str, ComparedQuantity, Sides]]:
     """Give each quantity by its name, with confidence and correctness of every arm."""
     for quantity in (each for each in quantities if not each.confidences):
         yield quantity.name, quantity, [(each.correct, each.correct) for each in pools]
@@ -268,8 +266,7 @@ def _ranks(
     found: dict[str, Floats] = {}
     if resampled is not None:
         ranks = rank_of(sign * resampled.round(12))
-        level = check_level(resampling.level)
-        ends = np.quantile(ranks, [0.5 - level / 2, 0.5 + level / 2], axis=0, method="inverted_cdf")
+        ends = resampling.ends(ranks, "inverted_cdf")
         first = ranks == 1
         found = {"rank_low": ends[0], "rank_high": ends[1], "best": (first / first.sum(axis=1)[:, None]).mean(axis=0)}
     for i in np.lexsort((np.arange(len(arms)), rank)):

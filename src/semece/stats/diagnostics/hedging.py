@@ -64,9 +64,8 @@ def hedging_bracket(
     [0.75, 1.0, 0.5]
     """
     if not len(labels) == len(hedged) == len(correct):
-        raise ValueError(
-            f"labels, hedged and correct must have the same length; got {len(labels)}, {len(hedged)}, {len(correct)}"
-        )
+        lengths = f"{len(labels)}, {len(hedged)}, {len(correct)}"
+        raise ValueError(f"labels, hedged and correct must have the same length; got {lengths}")
     rows = [integers(row, f"labels of question {q}") for q, row in enumerate(labels)]
     marks = [_marks(row, mark, q) for q, (row, mark) in enumerate(zip(rows, hedged, strict=True))]
     share = float(np.concatenate(marks).mean())
@@ -114,7 +113,6 @@ def _marks(labels: Integers, hedged: ArrayLike, q: int) -> Bools:
     """Check that there is one mark per response."""
     marks = np.asarray(hedged)
     if marks.shape != labels.shape or marks.dtype != np.bool_:
-        raise ValueError(
-            f"hedged of question {q} must be {len(labels)} booleans; got {marks.dtype} of shape {marks.shape}"
-        )
+        rule = f"hedged of question {q} must be {len(labels)} booleans"
+        raise ValueError(f"{rule}; got {marks.dtype} of shape {marks.shape}")
     return marks

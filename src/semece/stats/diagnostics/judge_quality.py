@@ -13,13 +13,16 @@ from numpy.typing import ArrayLike
 
 from semece.stats.counts import integers
 from semece.stats.diagnostics.agreement import Agreement, contingency, counted_pairs, index_rows, partition_agreement
-from semece.stats.diagnostics.resampling import resampled_sums
-from semece.stats.rows import Bools, Floats, Places, check_ids, check_level, check_same_length, check_unit
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling
+from semece.stats.rows import Bools, Floats, Places, check_ids, check_level, check_same_length, check_unit, refuse
+from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, resampled_sums
 from semece.stats.uncertainty.intervals import Interval, accuracy_interval
 
 NOTHING = Interval(float("nan"), float("nan"), float("nan"))
 """A number that cannot be had."""
+
+
+Partitions = Sequence[ArrayLike]
+"""Labels of the answers to each question."""
 
 
 class Confusion(NamedTuple):
@@ -183,9 +186,7 @@ def grading_quality(
 def _verdicts(name: str, values: ArrayLike) -> Bools:
     """Check that there are only zeros and ones."""
     array = check_unit(name, values)
-    odd = np.flatnonzero((array != 0) & (array != 1))
-    if len(odd):
-        raise ValueError(f"{name} must be 0 or 1; got {array[odd[0]]} at index {odd[0]}")
+    refuse(f"{name} must be 0 or 1", array, (array != 0) & (array != 1))
     return np.asarray(array == 1)
 
 
@@ -228,9 +229,7 @@ def cohen_kappa(confusion: ArrayLike) -> Floats:
     return np.where(certain, np.nan, (both + neither - expected) / np.where(certain, 1.0, room))
 
 
-def partition_quality(
-    people: Sequence[ArrayLike], judge: Sequence[ArrayLike], *, resampling: Resampling = DEFAULT
-) -> PartitionQuality:
+def partition_quality(people: Partitions, judge: Partitions, *, resampling: Resampling = DEFAULT) -> PartitionQuality:
     """Compare a judge's classes with people's.
 
     Parameters
@@ -256,25 +255,23 @@ def partition_quality(
     >>> quality.false_merges.value, quality.false_splits.value
     (0.0, 0.5)
     """
-    if not len(people) == len(judge) > 0:
-        raise ValueError(f"people and judge must speak of the same questions; got {len(people)} and {len(judge)}")
+    tables = _tables(people, judge)
     alike = np.array([partition_agreement(a, b) for a, b in zip(people, judge, strict=True)])
-    tables = [contingency(integers(a, "people"), integers(b, "judge")) for a, b in zip(people, judge, strict=True)]
     every, both, first, second = np.array([counted_pairs(table) for table in tables]).T
     level = check_level(resampling.level)
-    indexes = {row["quantity"]: _interval(row) for row in index_rows(alike, resampling)}
+    indexes = [
+        Interval(*(float(row[key]) for key in ("change", "low", "high"))) for row in index_rows(alike, resampling)
+    ]
     return PartitionQuality(
         questions=len(people),
         pairs=int(every.sum()),
         false_merges=_share(second - both, every - first, level),
         false_splits=_share(first - both, first, level),
-        **{name: indexes[name] for name in Agreement._fields},
+        **dict(zip(Agreement._fields, indexes, strict=True)),
     )
 
 
-def pair_quality(
-    people: Sequence[ArrayLike], judge: Sequence[ArrayLike], *, resampling: Resampling = DEFAULT
-) -> PairQuality:
+def pair_quality(people: Partitions, judge: Partitions, *, resampling: Resampling = DEFAULT) -> PairQuality:
     """Say how often graded answers with opposite verdicts share a class, and how often two correct ones do.
 
     Parameters
@@ -300,25 +297,15 @@ def pair_quality(
     >>> pair_quality([[1, 1, 0]], [[0, 1, 0]])[:3]
     (1, 2, 1)
     """
-    if not len(people) == len(judge) > 0:
-        raise ValueError(f"people and judge must speak of the same questions; got {len(people)} and {len(judge)}")
-    rows = [
-        contingency(integers(np.asarray(a, dtype=np.int64), "people"), integers(b, "judge"))
-        for a, b in zip(people, judge, strict=True)
-    ]
+    rows = _tables([np.asarray(marks, dtype=np.int64) for marks in people], judge)
     # the rows of a table: incorrect and correct answers; without a correct one there is no second row
     tables = [np.vstack([table, np.zeros((2 - len(table), table.shape[1]))]) for table in rows]
     opposite = np.array([table.sum(axis=1).prod() for table in tables])
     merged = np.array([table.prod(axis=0).sum() for table in tables])
     correct = np.array([counted_pairs(table[1:]) for table in tables])
     level = check_level(resampling.level)
-    return PairQuality(
-        len(people),
-        int(opposite.sum()),
-        int(correct[:, 0].sum()),
-        _share(merged, opposite, level),
-        _share(correct[:, 1], correct[:, 0], level),
-    )
+    shares = _share(merged, opposite, level), _share(correct[:, 1], correct[:, 0], level)
+    return PairQuality(len(people), int(opposite.sum()), int(correct[:, 0].sum()), *shares)
 
 
 def _share(part: Floats, whole: Floats, level: float) -> Interval:
@@ -331,5 +318,8 @@ def _share(part: Floats, whole: Floats, level: float) -> Interval:
     return accuracy_interval(outcome, level=level, ids=np.tile(np.arange(n), 2), weights=weights)
 
 
-def _interval(row: dict[str, float]) -> Interval:
-    return Interval(float(row["change"]), float(row["low"]), float(row["high"]))
+def _tables(people: Partitions, judge: Partitions) -> list[Floats]:
+    """Contingency table of each question, people's classes in rows."""
+    if not len(people) == len(judge) > 0:
+        raise ValueError(f"people and judge must speak of the same questions; got {len(people)} and {len(judge)}")
+    return [contingency(integers(a, "people"), integers(b, "judge")) for a, b in zip(people, judge, strict=True)]

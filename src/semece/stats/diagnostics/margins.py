@@ -194,14 +194,14 @@ def alignment(
     mass = pool.top_two_mass if axis == "own" else np.ones(len(pool.margin))
     edges = regime_boundaries(n_classes, pool.n_responses, top_two_mass=mass, design=design)
     names = ["gap", *(name for kind in PREDICTED for name in (kind, f"ratio_{kind}"))]
-    schema = {"boundary": str, "n_classes": float, "margin": float, "half_width": float, "questions": int}
-    schema_all: dict[str, Any] = schema | {"margins": list[float]} | dict.fromkeys(names, float) | {"reason": str}
-    rows = [
-        {"boundary": name, "n_classes": float(pool.n_classes.mean()), "margin": edge.mean()}
-        | _aligned(pool, edge, check_count("min_questions", min_questions))
-        for name, edge in zip(BOUNDARIES, edges, strict=True)
-    ]
-    return frame(rows, schema_all)
+    schema: dict[str, Any] = {"boundary": str, **dict.fromkeys(("n_classes", "margin", "half_width"), float)}
+    schema |= {"questions": int, "margins": list[float]} | dict.fromkeys(names, float) | {"reason": str}
+    least, classes = check_count("min_questions", min_questions), pool.n_classes.mean()
+
+    def row(name: str, edge: Floats) -> dict[str, Any]:
+        return {"boundary": name, "n_classes": classes, "margin": edge.mean()} | _aligned(pool, edge, least)
+
+    return frame(map(row, BOUNDARIES, edges), schema)
 
 
 PREDICTED = ("same_n", "as_run", "given_pool", "exact")

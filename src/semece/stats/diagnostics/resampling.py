@@ -1,4 +1,4 @@
-"""Sums and numbers of resampled questions, from which the intervals of the diagnostics come."""
+"""Numbers of resampled questions, from which the intervals of the diagnostics come."""
 
 from __future__ import annotations
 
@@ -13,47 +13,6 @@ from semece.stats.uncertainty.intervals import Interval
 
 if TYPE_CHECKING:
     from semece.stats.rows import Floats, Places
-
-CHUNK = 2_000_000
-"""Numbers drawn at a time."""
-
-
-def resampled_sums(features: Floats, resampling: Resampling) -> Floats:
-    """Column sums of resampled rows.
-
-    Parameters
-    ----------
-    features : ndarray, shape (Q, F)
-        One row per question.
-    resampling : Resampling
-        Replicates and seed.
-
-    Returns
-    -------
-    ndarray, shape (n_resamples, F)
-        Each replicate sums Q rows drawn with replacement; all columns share the draws.
-
-    Raises
-    ------
-    ValueError
-        For fewer than one replicate.
-
-    Examples
-    --------
-    >>> from semece.stats.uncertainty.bootstrap import Resampling
-    >>> resampled_sums(np.ones((5, 2)), Resampling(n_resamples=2)).tolist()
-    [[5.0, 5.0], [5.0, 5.0]]
-    """
-    n = len(features)
-    n_resamples, _, generator = check_resampling(resampling)
-    chunk = max(1, CHUNK // n)
-    parts = []
-    for done in range(0, n_resamples, chunk):
-        size = min(chunk, n_resamples - done)
-        cells = generator.integers(0, n, (size, n)) + n * np.arange(size)[:, None]
-        times = np.bincount(cells.ravel(), minlength=size * n).reshape(size, n)
-        parts.append(times @ features)
-    return np.concatenate(parts)
 
 
 def resampled_values(
@@ -141,7 +100,7 @@ def resampled_interval(
     value = function(confidence, correct)
     if len(np.unique(np.arange(len(correct)) if ids is None else np.asarray(ids))) < MIN_QUESTIONS:
         return Interval(value, float("nan"), float("nan"))
-    level = check_resampling(resampling)[1]
+    check_resampling(resampling)
     values = resampled_values(function, [(confidence, correct)], resampling, ids)[:, 0]
-    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+    low, high = resampling.ends(values)
     return Interval(float(value), float(low), float(high))

@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import FEW, Pool
-from semece.stats.diagnostics.resampling import resampled_sums
 from semece.stats.estimators.budget_curves import budget_curve, sem1_distribution
-from semece.stats.rows import Bools, Floats, check_count, check_level
+from semece.stats.rows import Bools, Floats, check_count
 from semece.stats.theory.expectations import expected_sem1, expected_sem2
-from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin
+from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin, resampled_sums
 
 if TYPE_CHECKING:
     import polars as pl
@@ -170,11 +169,12 @@ def budget_spread(pool: Pool, *, budgets: Sequence[int] = BUDGETS) -> pl.DataFra
 
 
 class Curves(NamedTuple):
-    """Estimator gaps of each question at each budget, and which questions have a low margin there; shape (B, Q)."""
+    """Estimator gaps, low margins and confidences of each question at each budget; arrays have shape (B, Q)."""
 
     gap: Floats
     expected: Floats | None
     low: Bools
+    confidences: tuple[Floats, Floats]
 
 
 def rate(
@@ -225,7 +225,7 @@ def rate(
     [(40, 0.333333..., None), (40, 0.166666..., None)]
     """
     sizes, least = checked_budgets(budgets), check_count("min_questions", min_questions)
-    curves, confidences = _curves(pool, sizes, margin, pmf)
+    curves = _curves(pool, sizes, margin, pmf)
 
     def row(b: int, n: int) -> dict[str, Any]:
         low = curves.low[b]
@@ -233,7 +233,7 @@ def rate(
         reason = _missing(pool, n, int(low.sum()), least)
         if reason:
             return found | {"reason": reason}
-        eces = [ece(np.minimum(c[b][low], 1.0), pool.correct[low]) for c in confidences]
+        eces = [ece(np.minimum(c[b][low], 1.0), pool.correct[low]) for c in curves.confidences]
         found |= {"gap": curves.gap[b][low].mean(), "ece_gap": eces[0] - eces[1]}
         return found if curves.expected is None else found | {"expected": curves.expected[b][low].mean()}
 
@@ -283,7 +283,7 @@ def rate_slope(
     [('gap', 3, None), ('expected', 0, 'the population is not known')]
     """
     sizes, least = checked_budgets(budgets), check_count("min_questions", min_questions)
-    curves, _ = _curves(pool, sizes, margin, pmf)
+    curves = _curves(pool, sizes, margin, pmf)
     used = [b for b, n in enumerate(sizes) if not _missing(pool, n, int(curves.low[b].sum()), least)]
     log_n = np.log(np.asarray(sizes, dtype=np.float64)[used])
     rows: list[dict[str, Any]] = [{"quantity": "gap"}, {"quantity": "expected"}]
@@ -327,10 +327,8 @@ def _missing(pool: Pool, n: int, n_low: int, least: int) -> str | None:
     return f"fewer than {least} low-margin questions" if n_low < least else None
 
 
-def _curves(
-    pool: Pool, sizes: list[int], margin: ArrayLike | None, pmf: ArrayLike | None
-) -> tuple[Curves, tuple[Floats, Floats]]:
-    """Gaps by budget and question; and the expected confidences behind them."""
+def _curves(pool: Pool, sizes: list[int], margin: ArrayLike | None, pmf: ArrayLike | None) -> Curves:
+    """Gaps by budget and question, and the expected confidences behind them."""
     n_questions = len(pool.correct)
     delta = pool.margin if margin is None else np.asarray(margin, dtype=np.float64)
     for name, values in (("margin", margin), ("pmf", pmf)):
@@ -341,7 +339,7 @@ def _curves(
     expected = None
     if pmf is not None:
         expected = np.array([_expected(np.asarray(pmf), low[b], n) for b, n in enumerate(sizes)])
-    return Curves(curve.sem1 - curve.sem2, expected, low), (curve.sem1, curve.sem2)
+    return Curves(curve.sem1 - curve.sem2, expected, low, (curve.sem1, curve.sem2))
 
 
 def _expected(pmf: NDArray[Any], low: Bools, n: int) -> Floats:
@@ -380,6 +378,5 @@ def _slope(gap: Floats, low: Bools, log_n: Floats, resampling: Resampling) -> di
     sums = resampled_sums(features, resampling)
     kept = (sums > NO_GAP).all(axis=1)
     replicates = slopes(log_n, np.log(sums[kept, :n_budgets] / sums[kept, n_budgets:]))
-    level = check_level(resampling.level)
-    low_end, high_end = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2])
+    low_end, high_end = resampling.ends(replicates)
     return found | {"low": low_end, "high": high_end}

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from semece.stats.counts import Counts, Selection, subset_maximum, subset_selection
-from semece.stats.estimators.count_arguments import questions
+from semece.stats.estimators.count_arguments import OneRow, questions
 from semece.stats.estimators.held_out import held_out_frequency
 from semece.stats.rows import Floats, Integers, check_count
 
@@ -40,9 +39,7 @@ class BudgetCurve(NamedTuple):
     sem2: Floats
 
 
-def budget_curve(
-    labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None, budgets: Sequence[int]
-) -> BudgetCurve:
+def budget_curve(labels: OneRow = None, /, *, counts: OneRow | Counts = None, budgets: Sequence[int]) -> BudgetCurve:
     """Compute expected Sem1 and Sem2 of random subsamples of each size in ``budgets``, without drawing any.
 
     Parameters
@@ -102,9 +99,7 @@ def _select(counts: Counts, size: int, calls: int) -> Selection:
     return out
 
 
-def sem1_distribution(
-    labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None, n: int
-) -> Floats:
+def sem1_distribution(labels: OneRow = None, /, *, counts: OneRow | Counts = None, n: int) -> Floats:
     """Distribution of Sem1 on a random subsample of n responses: P(largest count = j), j = 0..n.
 
     Parameters

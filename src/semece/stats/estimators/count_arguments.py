@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from semece.stats.counts import Counts, integers
 from semece.stats.rows import Floats, Integers, check_count
 
+OneRow = ArrayLike | None
+"""Labels or counts of one question; None where the other of the two is given."""
 One_co = TypeVar("One_co", covariant=True)
 Many_co = TypeVar("Many_co", covariant=True)
 
@@ -23,7 +25,7 @@ class Measure(Protocol[One_co, Many_co]):
     @overload
     def __call__(self, labels: None = None, /, *, counts: Counts) -> Many_co: ...
     @overload
-    def __call__(self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None) -> One_co: ...
+    def __call__(self, labels: OneRow = None, /, *, counts: OneRow = None) -> One_co: ...
 
 
 def labels_or_counts(many: Callable[..., NDArray[Any]]) -> Callable[..., Any]:
@@ -35,9 +37,7 @@ def labels_or_counts(many: Callable[..., NDArray[Any]]) -> Callable[..., Any]:
     """
 
     @functools.wraps(many)
-    def function(
-        labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None, **options: object
-    ) -> object:
+    def function(labels: OneRow = None, /, *, counts: OneRow | Counts = None, **options: object) -> object:
         values = many(questions(labels, counts), **options)
         return values if isinstance(counts, Counts) else values[0].item()
 
@@ -54,7 +54,7 @@ def measure(many: Callable[[Counts], Floats]) -> Measure[float, Floats]:
     return labels_or_counts(many)
 
 
-def questions(labels: ArrayLike | None, counts: ArrayLike | Counts | None) -> Counts:
+def questions(labels: OneRow, counts: OneRow | Counts) -> Counts:
     """Check labels or counts of one question, or counts of many; every question has a response.
 
     Raises
@@ -104,7 +104,6 @@ def selection_sizes(counts: Counts, n_select: int | None, *, whole: bool = False
     most = n_responses if whole else n_responses - 1
     if (size > most).any():
         q = int((size > most).argmax())
-        raise ValueError(
-            f"n_select must be at most {most[q]} of the {n_responses[q]} responses; got {size} (question {q})"
-        )
+        rule = f"n_select must be at most {most[q]} of the {n_responses[q]} responses"
+        raise ValueError(f"{rule}; got {size} (question {q})")
     return np.full(len(counts), size)

@@ -10,10 +10,9 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple, Protocol, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from semece.stats.counts import Counts, binomial_weights, per_question
-from semece.stats.estimators.count_arguments import labels_or_counts, questions, selection_sizes
+from semece.stats.estimators.count_arguments import OneRow, labels_or_counts, questions, selection_sizes
 from semece.stats.estimators.frequencies import n_classes
 from semece.stats.rows import Floats, Integers, check_choice
 
@@ -54,9 +53,7 @@ class CorrectedMeasure(Protocol):
     @overload
     def __call__(self, labels: None = None, /, *, counts: Counts, **options: Unpack[Corrected]) -> Floats: ...
     @overload
-    def __call__(
-        self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None, **options: Unpack[Corrected]
-    ) -> float: ...
+    def __call__(self, labels: OneRow = None, /, *, counts: OneRow = None, **options: Unpack[Corrected]) -> float: ...
 
 
 class BlockMeasure(Protocol):
@@ -65,9 +62,7 @@ class BlockMeasure(Protocol):
     @overload
     def __call__(self, labels: None = None, /, *, counts: Counts, **options: Unpack[OfBlock]) -> Floats: ...
     @overload
-    def __call__(
-        self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None, **options: Unpack[OfBlock]
-    ) -> float: ...
+    def __call__(self, labels: OneRow = None, /, *, counts: OneRow = None, **options: Unpack[OfBlock]) -> float: ...
 
 
 def _corrected_measure(many: Callable[..., Floats]) -> CorrectedMeasure:
@@ -167,11 +162,7 @@ def exp_entropy(counts: Counts, *, correction: Correction | None = None) -> Floa
 
 
 def entropy_agreement(
-    labels: ArrayLike | None = None,
-    /,
-    *,
-    counts: ArrayLike | Counts | None = None,
-    correction: Correction | None = None,
+    labels: OneRow = None, /, *, counts: OneRow | Counts = None, correction: Correction | None = None
 ) -> EntropyAgreement:
     r"""One minus the entropy over its largest value, :math:`1 - SE / \ln K`; 1 if there is one class.
 

@@ -13,7 +13,7 @@ from semece.stats.estimators import stated
 from semece.stats.estimators.count_arguments import selection_sizes
 from semece.stats.estimators.frequencies import margin, mode, n_classes, sem1, top_two_mass
 from semece.stats.estimators.held_out import held_out_frequency, sem2
-from semece.stats.estimators.pairing import mode_weights, weighted
+from semece.stats.estimators.pairing import weighted
 from semece.stats.rows import Bools, Floats, Integers, check_choice
 
 if TYPE_CHECKING:
@@ -127,12 +127,10 @@ def _grades(counts: Counts, correct: Sequence[Any] | Floats | None) -> Grades:
         if entry is None or np.ndim(entry) == 0:
             single[q] = entry
             continue
-        first, last = counts.offsets[q], counts.offsets[q + 1]
+        name, first, last = f"correct of question {q}", counts.offsets[q], counts.offsets[q + 1]
         if len(entry) != last - first:
-            raise ValueError(
-                f"correct of question {q} must have one value per class ({last - first}); got {len(entry)}"
-            )
-        grades.classes[first:last] = stated.numbers(entry, f"correct of question {q}")
+            raise ValueError(f"{name} must have one value per class ({last - first}); got {len(entry)}")
+        grades.classes[first:last] = stated.numbers(entry, name)
         grades.per_class[q] = True
     return grades._replace(questions=stated.numbers(single, "correct"))
 
@@ -165,7 +163,7 @@ def _held_out(counts: Counts, grades: Grades, labels: Labels | None) -> dict[str
 
 def _pooled(counts: Counts, grades: Grades, labels: Labels | None, ties: str) -> Floats:
     """Correctness of the mode of all responses, where it was given per class; else what was given."""
-    weights = mode_weights(counts)
+    weights = counts.mode_weights
     if ties == "earliest":
         weights[:] = 0.0
         first = counts.first_mode
@@ -182,14 +180,13 @@ def _means(verbalized: Sequence[Any] | Floats | None, missing: Missing, n: int) 
     column = stated.column(verbalized)
     if column is not None and column.ndim == 1:
         return stated.numbers(column, "confidence")
-    means: list[float | None] = []
-    for q, entry in enumerate(verbalized):
-        name = f"confidence of question {q}"
-        if entry is None or np.ndim(entry) == 0:
-            means.append(entry)
-        else:
-            means.append(stated.mean(stated.numbers(entry, name), missing))
-    return stated.numbers(means, "confidence")
+
+    def mean(q: int) -> float | None:
+        entry = verbalized[q]
+        given = entry is None or np.ndim(entry) == 0
+        return entry if given else stated.mean(stated.numbers(entry, f"confidence of question {q}"), missing)
+
+    return stated.numbers([mean(q) for q in range(n)], "confidence")
 
 
 def _place(values: Floats, where: Integers, n: int) -> Floats:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Protocol, overload
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from semece.stats.counts import Counts, integers, per_question
-from semece.stats.estimators.count_arguments import Measure, labels_or_counts, measure, questions
+from semece.stats.estimators.count_arguments import Measure, OneRow, labels_or_counts, measure, questions
 from semece.stats.rows import Floats, Integers, check_count
 
 
@@ -81,9 +80,7 @@ class SizedMeasure(Protocol):
     @overload
     def __call__(self, labels: None = None, /, *, counts: Counts, n: int | None = None) -> Floats: ...
     @overload
-    def __call__(
-        self, labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None, n: int | None = None
-    ) -> float: ...
+    def __call__(self, labels: OneRow = None, /, *, counts: OneRow = None, n: int | None = None) -> float: ...
 
 
 def _sized(many: Callable[..., Floats]) -> SizedMeasure:
@@ -147,7 +144,7 @@ def n_classes(counts: Counts) -> Integers:
     return per_question(np.add, (counts.values > 0).astype(np.int64), counts.offsets)
 
 
-def pmf(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None) -> Floats:
+def pmf(labels: OneRow = None, /, *, counts: OneRow | Counts = None) -> Floats:
     r"""Class frequencies :math:`\hat\pi_k = c_k / M`.
 
     Parameters and errors as in :func:`sem1`.
@@ -169,8 +166,8 @@ def pmf(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None
 @overload
 def mode(labels: None = None, /, *, counts: Counts) -> Integers: ...
 @overload
-def mode(labels: ArrayLike | None = None, /, *, counts: ArrayLike | None = None) -> int: ...
-def mode(labels: ArrayLike | None = None, /, *, counts: ArrayLike | Counts | None = None) -> int | Integers:
+def mode(labels: OneRow = None, /, *, counts: OneRow = None) -> int: ...
+def mode(labels: OneRow = None, /, *, counts: OneRow | Counts = None) -> int | Integers:
     """Label of the most frequent class, the deployed answer.
 
     Of tied classes it is the one whose first response came earliest. Counts are taken to be listed by first

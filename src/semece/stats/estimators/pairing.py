@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Literal, TypedDict, Unpack, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from semece.stats.counts import Counts, Ties, per_question, subset_selection
-from semece.stats.estimators.count_arguments import questions, selection_sizes
+from semece.stats.estimators.count_arguments import OneRow, questions, selection_sizes
 from semece.stats.estimators.frequencies import mode
 from semece.stats.estimators.stated import numbers
 from semece.stats.rows import Floats, check_choice
@@ -37,19 +37,14 @@ def correctness(
 ) -> Floats: ...
 @overload
 def correctness(
-    correct: Grades,
-    labels: ArrayLike | None = None,
-    /,
-    *,
-    counts: ArrayLike | None = None,
-    **options: Unpack[PairingOptions],
+    correct: Grades, labels: OneRow = None, /, *, counts: OneRow = None, **options: Unpack[PairingOptions]
 ) -> float: ...
 def correctness(
     correct: Grades,
-    labels: ArrayLike | None = None,
+    labels: OneRow = None,
     /,
     *,
-    counts: ArrayLike | Counts | None = None,
+    counts: OneRow | Counts = None,
     pairing: Pairing = "pooled",
     ties: TieValue | None = None,
     n_select: int | None = None,
@@ -105,23 +100,17 @@ def correctness(
     return means if isinstance(counts, Counts) else float(means[0])
 
 
-def mode_weights(counts: Counts) -> Floats:
-    """Equal weights on the tied modes of each question."""
-    modes = counts.is_mode.astype(np.float64)
-    return np.asarray(modes / per_question(np.add, modes, counts.offsets)[counts.question])
-
-
 def weighted(counts: Counts, weights: Floats, values: Floats) -> Floats:
     """Weighted mean in [0, 1] of the values of each question's classes; those of weight 0 do not matter."""
     means: Floats = per_question(np.add, np.where(weights > 0, weights * values, 0.0), counts.offsets)
     return np.clip(means, 0.0, 1.0)  # weights that add up to 1 + 2e-16 would make 1 + 2e-16 of ones
 
 
-def _pooled_weights(counts: Counts, labels: ArrayLike | None, ties: str) -> Floats:
+def _pooled_weights(counts: Counts, labels: OneRow, ties: str) -> Floats:
     """Weights of the modes: equal, or all on the one that appeared first."""
     check_choice("ties", ties, ("mean", "earliest"))
     if ties == "mean":
-        return mode_weights(counts)
+        return counts.mode_weights
     weights = np.zeros(len(counts.values))
     weights[counts.first_mode if labels is None else mode(labels)] = 1.0
     return weights

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from semece.stats.rows import NUMBERS, PERCENT_HINT, Floats, as_decimals, check_choice, decimal
+from semece.stats.rows import NUMBERS, PERCENT_HINT, Floats, as_decimals, check_choice, decimal, refuse
 
 Missing = Literal["drop", "one"]
 """What a missing stated confidence counts as: nothing, or 1.0 (the paper)."""
@@ -71,9 +71,7 @@ def numbers(values: Sequence[float | None] | NDArray[np.generic], name: str) -> 
         raise ValueError(f"{name} must be one-dimensional; got shape {array.shape}")
     bad = ~np.isnan(array) & ~((array >= 0) & (array <= 1))
     if bad.any():
-        index = int(bad.argmax())
-        hint = PERCENT_HINT if 1 < array[index] <= 100 else ""
-        raise ValueError(f"{name} must lie in [0, 1]; got {array[index]} at index {index}{hint}")
+        refuse(f"{name} must lie in [0, 1]", array, bad, PERCENT_HINT if 1 < array[bad.argmax()] <= 100 else "")
     return array
 
 

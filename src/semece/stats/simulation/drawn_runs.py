@@ -9,7 +9,7 @@ import numpy as np
 
 from semece.stats.counts import Counts, subset_selection
 from semece.stats.estimators.held_out import held_out_frequency
-from semece.stats.estimators.pairing import mode_weights, weighted
+from semece.stats.estimators.pairing import weighted
 from semece.stats.rows import Bools, Floats, Integers, Seed, check_choice, check_count
 from semece.stats.theory.number_arguments import check_numbers
 
@@ -123,11 +123,9 @@ def simulate(
     ragged = Counts.from_counts(counts)
     found = subset_selection(ragged, s)
     sem2 = held_out_frequency(ragged, np.full(len(counts), s), found)
-    correct, split = (weighted(ragged, w, right.ravel()) for w in (mode_weights(ragged), found.probability))
+    correct, split = (weighted(ragged, w, right.ravel()) for w in (ragged.mode_weights, found.probability))
     oracle = (right * best).sum(axis=1) / best.sum(axis=1)
-    return Simulation(
-        population, counts, right, s, sem1, sem2, np.minimum(correct, 1.0), np.minimum(split, 1.0), oracle
-    )
+    return Simulation(population, counts, right, s, sem1, sem2, correct, split, oracle)
 
 
 def accuracy_of(correctness: str | Accuracy, confidence: Floats) -> Floats:

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike
 from semece.stats.rows import Bools, Floats, Integers, Seed, check_count
 from semece.stats.theory.expectations import check_pmf
 
+Span = tuple[float, float]
+"""Least and greatest value of a uniform draw."""
+
 
 class Population(NamedTuple):
     """Questions with known class probabilities.
@@ -128,11 +131,7 @@ def dirichlet_mixture(
 
 
 def zipf(
-    n_questions: int,
-    *,
-    rng: Seed = 0,
-    n_classes: tuple[int, int] = (2, 12),
-    exponents: tuple[float, float] = (0.5, 3.0),
+    n_questions: int, *, rng: Seed = 0, n_classes: tuple[int, int] = (2, 12), exponents: Span = (0.5, 3.0)
 ) -> Population:
     r"""Probabilities proportional to :math:`k^{-s}`, K and s drawn uniformly per question.
 
@@ -168,7 +167,7 @@ def zipf(
 
 
 def softmax_normal(
-    n_questions: int, *, rng: Seed = 0, n_classes: tuple[int, int] = (4, 10), scales: tuple[float, float] = (1.0, 2.0)
+    n_questions: int, *, rng: Seed = 0, n_classes: tuple[int, int] = (4, 10), scales: Span = (1.0, 2.0)
 ) -> Population:
     """Softmax of independent normal logits, K and their standard deviation drawn uniformly per question.
 
@@ -205,12 +204,7 @@ def softmax_normal(
 
 
 def near_tie(
-    n_questions: int,
-    *,
-    rng: Seed = 0,
-    top_two_mass: tuple[float, float] = (0.8, 1.0),
-    margin: tuple[float, float] = (0.0, 0.06),
-    n_rest: int = 4,
+    n_questions: int, *, rng: Seed = 0, top_two_mass: Span = (0.8, 1.0), margin: Span = (0.0, 0.06), n_rest: int = 4
 ) -> Population:
     r"""Two classes that nearly tie, and a rest that is far behind.
 
@@ -250,9 +244,7 @@ def near_tie(
     return Population("near-tie", np.column_stack([(p + delta) / 2, (p - delta) / 2, rest]))
 
 
-def easy(
-    n_questions: int, *, rng: Seed = 0, confidence: tuple[float, float] = (0.8, 1.0), n_rest: int = 4
-) -> Population:
+def easy(n_questions: int, *, rng: Seed = 0, confidence: Span = (0.8, 1.0), n_rest: int = 4) -> Population:
     """One class that clearly leads.
 
     Parameters
@@ -288,11 +280,7 @@ def easy(
 
 
 FAMILIES: dict[str, Callable[..., Population]] = {
-    "dirichlet-mixture": dirichlet_mixture,
-    "zipf": zipf,
-    "softmax-normal": softmax_normal,
-    "near-tie": near_tie,
-    "easy": easy,
+    family.__name__.replace("_", "-"): family for family in (dirichlet_mixture, zipf, softmax_normal, near_tie, easy)
 }
 """Generators by name; each takes the number of questions and ``rng=``."""
 

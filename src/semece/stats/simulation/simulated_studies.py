@@ -10,15 +10,10 @@ import numpy as np
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.counts import Counts
 from semece.stats.estimators.semx import semx
-from semece.stats.rows import Floats, Seed, check_choice, check_rng
+from semece.stats.rows import Floats, Integers, Seed, check_choice, check_rng
 from semece.stats.simulation.drawn_runs import Accuracy, Given, Simulation, simulate
-from semece.stats.simulation.populations import FAMILIES
-from semece.stats.theory.bounds import (
-    confidence_error_bound_sem1,
-    confidence_error_bound_sem2,
-    ece_bound,
-    selection_error_bound,
-)
+from semece.stats.simulation.populations import FAMILIES, Population
+from semece.stats.theory import bounds
 from semece.stats.theory.predictions import PREDICTIONS, expected_gap, predicted_gap
 from semece.stats.theory.regimes import DESIGNS, REGIMES, regime
 
@@ -171,27 +166,28 @@ def _distances(study: Simulation, n_bins: int) -> Iterator[Row]:
 def _bounds(study: Simulation, n_bins: int) -> Iterator[Row]:
     oracle, population = study.oracle_confidence, study.population
     n, s = int(study.counts[0].sum()), study.n_select
-    margins = population.margin, population.top_two_mass, population.n_classes
-    most = {
-        "sem1": confidence_error_bound_sem1(population.n_classes, n),
-        "sem2": confidence_error_bound_sem2(*margins, s, n - s, sharp=True),
-    }
+    margins = _margins(population)
+    most = {"sem2": bounds.confidence_error_bound_sem2(*margins, s, n - s, sharp=True)}
+    most["sem1"] = bounds.confidence_error_bound_sem1(population.n_classes, n)
     for estimator, pairing, c, a in _columns(study):
         epsilon, delta = _errors(study, c, a)
-        realised = ece_bound(delta, epsilon, oracle_confidence=oracle, n_bins=n_bins)
+        realised = bounds.ece_bound(delta, epsilon, oracle_confidence=oracle, n_bins=n_bins)
         yield "bound", "realised", estimator, pairing, realised, None
-        error = np.minimum(selection_error_bound(*margins, n if pairing == "pooled" else s), 1.0)
-        bounds = float(error.mean()), float(most[estimator].mean())
-        value = ece_bound(*bounds, oracle_confidence=oracle, n_bins=n_bins)
+        error = np.minimum(bounds.selection_error_bound(*margins, n if pairing == "pooled" else s), 1.0)
+        most_delta, most_epsilon = float(error.mean()), float(most[estimator].mean())
+        value = bounds.ece_bound(most_delta, most_epsilon, oracle_confidence=oracle, n_bins=n_bins)
         yield "bound", "a priori", estimator, pairing, value, None
+
+
+def _margins(population: Population) -> tuple[Floats, Floats, Integers]:
+    """Margin, top-two mass and number of classes, which bounds and regimes take in this order."""
+    return population.margin, population.top_two_mass, population.n_classes
 
 
 def _regimes(study: Simulation) -> Iterator[Row]:
     population, n = study.population, int(study.counts[0].sum())
     for design in DESIGNS:
-        names = regime(
-            population.margin, population.top_two_mass, population.n_classes, n, design=design, n_select=study.n_select
-        )
+        names = regime(*_margins(population), n, design=design, n_select=study.n_select)
         for name in REGIMES:
             yield "regime", f"{name}, {design}", None, None, float((names == name).mean()), None
 

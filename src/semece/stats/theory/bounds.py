@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semece.stats.rows import Floats, check_choice, check_count
-from semece.stats.theory.number_arguments import check_margin, check_numbers, check_single, plain, together
+from semece.stats.theory.number_arguments import check_margin, check_numbers, check_single, check_size, plain, together
 
 BiasOf = Literal["sem1", "sem2", "sum"]
 
@@ -57,8 +57,7 @@ def selection_error_bound(margin: ArrayLike, top_two_mass: ArrayLike, n_classes:
     """
     delta, mass = check_margin(margin, top_two_mass)
     classes = check_numbers("n_classes", n_classes, low=1.0)
-    size = check_numbers("n", n, low=1.0)
-    together(margin=delta, n_classes=classes, n=size)
+    size = check_size(n, margin=delta, n_classes=classes)
     return plain((classes - 1) * np.exp(-size * delta**2 / (2 * mass)))
 
 
@@ -157,8 +156,7 @@ def confidence_error_bound_sem1(n_classes: ArrayLike, n: ArrayLike, *, average: 
     0.1442
     """
     classes = check_numbers("n_classes", n_classes, low=1.0)
-    size = check_numbers("n", n, low=1.0)
-    together(n_classes=classes, n=size)
+    size = check_size(n, n_classes=classes)
     return _averaged(np.sqrt(np.log(2 * classes) / (2 * size)), average=average)
 
 
@@ -213,8 +211,7 @@ def confidence_error_bound_sem2(
     bias = bias_bound(margin, top_two_mass, n_classes, n_select, estimator="sem2", sharp=sharp)
     evaluated = check_numbers("n_evaluate", n_evaluate, low=1.0)
     together(margin=bias, n_evaluate=evaluated)
-    noise = 0.5 / np.sqrt(evaluated)
-    return _averaged(noise + bias, average=average)
+    return _averaged(0.5 / np.sqrt(evaluated) + bias, average=average)
 
 
 def _averaged(values: Floats, *, average: bool) -> Floats:

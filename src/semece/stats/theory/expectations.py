@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semece.stats.counts import Selection, population_selection
-from semece.stats.rows import Floats, check_count
+from semece.stats.rows import Floats, check_count, refuse
 from semece.stats.theory.number_arguments import check_numbers, plain
 
 
@@ -138,8 +138,5 @@ def check_pmf(pmf: ArrayLike) -> Floats:
     if rows.ndim not in {1, 2} or rows.size == 0:
         raise ValueError(f"pmf must have shape (K,) or (Q, K) and not be empty; got shape {rows.shape}")
     total = rows.sum(axis=-1, keepdims=True)
-    bad = np.abs(total - 1) > 1e-9
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise ValueError(f"pmf must sum to 1; got {float(total.flat[at])} at index {at}")
+    refuse("pmf must sum to 1", total, np.abs(total - 1) > 1e-9)
     return np.asarray(rows / total)

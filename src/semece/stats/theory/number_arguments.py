@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semece.stats.rows import Floats, as_decimals, check_number
+from semece.stats.rows import Floats, as_array, as_numbers, refuse
 
 
 def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float = np.inf) -> Floats:
@@ -35,19 +35,9 @@ def check_numbers(name: str, values: ArrayLike, *, low: float = 0.0, high: float
     >>> check_numbers("margin", [0.1, 0.2], high=1.0)
     array([0.1, 0.2])
     """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # numpy's word for a ragged nest
-        raise ValueError(f"{name} must be numbers in a regular shape; got a nest of unequal lengths") from None
-    if array.dtype.kind not in "biuf":
-        items = [check_number(name, item, at) for at, item in enumerate(array.ravel().tolist())]
-        array = np.array(items, dtype=np.float64).reshape(array.shape)
-    array = as_decimals(array)
-    bad = ~(np.isfinite(array) & (array >= low) & (array <= high))
-    if bad.any():
-        at = int(np.argmax(bad))
-        rule = f"lie in [{low:g}, {high:g}]" if np.isfinite(high) else f"be finite and at least {low:g}"
-        raise ValueError(f"{name} must {rule}; got {float(array.flat[at])} at index {at}")
+    array = as_numbers(name, as_array(name, values, "numbers in a regular shape"))
+    rule = f"lie in [{low:g}, {high:g}]" if np.isfinite(high) else f"be finite and at least {low:g}"
+    refuse(f"{name} must {rule}", array, ~(np.isfinite(array) & (array >= low) & (array <= high)))
     return array
 
 
@@ -84,10 +74,15 @@ def together(**arrays: Floats) -> tuple[Floats, ...]:
     except ValueError:
         *names, last = arrays
         *shapes, shape = (str(array.shape) for array in arrays.values())
-        raise ValueError(
-            f"{', '.join(names)} and {last} must be single numbers or have the same length; "
-            f"got shapes {', '.join(shapes)} and {shape}"
-        ) from None
+        rule = f"{', '.join(names)} and {last} must be single numbers or have the same length"
+        raise ValueError(f"{rule}; got shapes {', '.join(shapes)} and {shape}") from None
+
+
+def check_size(n: ArrayLike, *, low: float = 1.0, **others: Floats) -> Floats:
+    """Check numbers of responses, which go together with checked arrays."""
+    size = check_numbers("n", n, low=low)
+    together(**others, n=size)
+    return size
 
 
 def plain(values: Floats) -> Floats:
@@ -104,10 +99,8 @@ def check_margin(margin: ArrayLike, top_two_mass: ArrayLike) -> tuple[Floats, Fl
     bad = (mass <= 0) | (delta > mass + 1e-12)
     if bad.any():
         at = int(np.argmax(bad))
-        raise ValueError(
-            "top_two_mass must be positive and at least the margin; "
-            f"got {float(mass.flat[at])} with margin {float(delta.flat[at])} at index {at}"
-        )
+        got = f"{float(mass.flat[at])} with margin {float(delta.flat[at])} at index {at}"
+        raise ValueError(f"top_two_mass must be positive and at least the margin; got {got}")
     return delta, mass
 
 

@@ -14,6 +14,7 @@ third class. The exact values need nothing: :func:`expected_gap` for a populatio
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Literal
 
 import numpy as np
@@ -23,15 +24,9 @@ from scipy.special import ndtr
 from semece.stats.rows import Floats, check_choice, check_count
 from semece.stats.theory.expectations import expected_sem1, expected_sem2
 from semece.stats.theory.leading import density, direct_gap, jensen_bias, selection_bias
-from semece.stats.theory.number_arguments import (
-    check_margin,
-    check_numbers,
-    check_selected,
-    check_single,
-    plain,
-    together,
-)
+from semece.stats.theory.number_arguments import check_margin, check_selected, check_single, check_size, plain
 
+Estimator = Literal["sem1", "sem2"]
 Prediction = Literal["same-n", "as-run", "given-pool"]
 LARGEST_N = 10**15
 """The largest answer of :func:`minimal_n`."""
@@ -39,7 +34,7 @@ PREDICTIONS: tuple[Prediction, ...] = ("same-n", "as-run", "given-pool")
 
 
 def predicted_bias(
-    margin: ArrayLike, top_two_mass: ArrayLike, n: ArrayLike, *, estimator: Literal["sem1", "sem2"] = "sem1"
+    margin: ArrayLike, top_two_mass: ArrayLike, n: ArrayLike, *, estimator: Estimator = "sem1"
 ) -> Floats:
     r"""Bias of an estimator to leading order, :math:`\sqrt{p/n} J` or :math:`-\sqrt{p/n} S`.
 
@@ -75,8 +70,7 @@ def predicted_bias(
     """
     check_choice("estimator", estimator, ("sem1", "sem2"))
     delta, mass = check_margin(margin, top_two_mass)
-    size = check_numbers("n", n, low=1.0)
-    together(margin=delta, n=size)
+    size = check_size(n, margin=delta)
     unit = np.sqrt(mass / size)
     half = delta / unit / 2
     return plain(unit * jensen_bias(half) if estimator == "sem1" else -unit * selection_bias(half))
@@ -128,8 +122,7 @@ def predicted_gap(
     """
     check_choice("design", design, PREDICTIONS)
     delta, mass = check_margin(margin, top_two_mass)
-    size = check_numbers("n", n, low=2.0 if design == "given-pool" else 1.0)
-    together(margin=delta, n=size)
+    size = check_size(n, low=2.0 if design == "given-pool" else 1.0, margin=delta)
     if design == "same-n":
         unit = np.sqrt(mass / size)
         return plain(unit * direct_gap(delta / unit / 2))
@@ -176,7 +169,7 @@ def expected_gap(pmf: ArrayLike, n: int, *, n_select: int | None = None) -> Floa
     return plain(expected_sem1(pmf, n) - expected_sem2(pmf, s))
 
 
-def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Literal["sem1", "sem2"] = "sem1") -> int:
+def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Estimator = "sem1") -> int:
     """Smallest number of choosing responses for which the leading-order bias is small enough.
 
     Parameters
@@ -217,8 +210,5 @@ def minimal_n(bias: float, margin: float, top_two_mass: float, *, estimator: Lit
         high *= 2
         if high > LARGEST_N:
             raise ValueError(f"bias must be reachable with at most {LARGEST_N} responses; got {bias}")
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    between = range(high // 2 + 1, high)
+    return between.start + bisect_left(between, x=True, key=enough)

@@ -6,7 +6,7 @@ come together, and every statistic is computed on the same draws.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,7 @@ from semece.stats.rows import (
     Bools,
     CheckedRows,
     Floats,
+    Integers,
     Places,
     Seed,
     check_correct,
@@ -58,6 +59,11 @@ class Resampling(NamedTuple):
     n_resamples: int = 1000
     level: float = 0.95
     rng: Seed = 0
+
+    def ends(self, replicates: Floats | Integers, method: Literal["linear", "inverted_cdf"] = "linear") -> Floats:
+        """Find the ends between which the share ``level`` of the replicates lies, along the first axis."""
+        level = check_level(self.level)
+        return np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0, method=method)
 
 
 DEFAULT = Resampling()
@@ -180,16 +186,15 @@ def paired_bootstrap(
     >>> round(result.overall.mean_difference.low, 12), result.overall.note
     (0.1, '')
     """
-    n_resamples, level, generator = check_resampling(resampling)
+    n_resamples, _, generator = check_resampling(resampling)
     pair = _pair(first, second, correct, low_margin=low_margin, ids=ids)
     rows = pair.first
     units = _units(pair, n_bins, closed)
     if len(units.drawn) < 2:
         raise ValueError(f"at least 2 questions are needed to resample; got {len(units.drawn)}")
     estimate = _statistics(units.multiplicity @ units.features, n_bins)
-    replicates = _statistics(_resampled(units, n_resamples, generator), n_bins)
-    ends = np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0)
-    intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *ends])]
+    replicates = _statistics(resampled_totals(units, n_resamples, generator), n_bins)
+    intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *resampling.ends(replicates)])]
 
     def difference(kept: Bools, intervals: list[Interval]) -> PairedDifference:
         note = NEAR_ZERO if _near_zero(pair, kept, n_bins, closed, generator) else ""
@@ -227,12 +232,11 @@ def _pair(
     return _Pair(rows, rows._replace(confidence=other), _mask(low_margin, rows))
 
 
-class _Units(NamedTuple):
+class Units(NamedTuple):
     """What is drawn: units, each with what it adds to every sum.
 
-    ``features`` has a row per unit and 4 L + 4 columns: residuals of first and second confidence by low margin and
-    bin, then the difference of the confidences and the number of rows, by low margin. ``drawn`` lists the unit of each
-    question, ``multiplicity`` counts the questions of each unit.
+    ``features`` has a row per unit and a column per sum. ``drawn`` lists the unit of each question, ``multiplicity``
+    counts the questions of each unit.
     """
 
     features: Floats
@@ -251,8 +255,12 @@ def _mask(low_margin: ArrayLike | None, rows: CheckedRows) -> Bools:
     return mask
 
 
-def _units(pair: _Pair, n_bins: int, closed: Closed) -> _Units:
-    """Make units of questions: of equal rows if every row is a question, else of the rows of an id."""
+def _units(pair: _Pair, n_bins: int, closed: Closed) -> Units:
+    """Make units of questions: of equal rows if every row is a question, else of the rows of an id.
+
+    Their 4 L + 4 features: residuals of first and second confidence by low margin and bin, then the difference of the
+    confidences and the number of rows, by low margin.
+    """
     ids = pair.first.ids
     # without ids a question is its row: sorted, the draws do not depend on the order of rows
     drawn, kept = _cells(pair) if ids is None else (ids, np.arange(len(ids)))
@@ -270,7 +278,7 @@ def _units(pair: _Pair, n_bins: int, closed: Closed) -> _Units:
     add(4 * n_bins + low, (pair.first.confidence - pair.second.confidence)[kept])
     add(4 * n_bins + 2 + low, np.ones(len(kept)))
     drawn = np.sort(drawn) if ids is None else np.arange(n_units)
-    return _Units(features.reshape(n_units, n_columns), np.bincount(drawn).astype(np.float64), drawn)
+    return Units(features.reshape(n_units, n_columns), np.bincount(drawn).astype(np.float64), drawn)
 
 
 def _cells(pair: _Pair) -> tuple[Places, Places]:
@@ -283,7 +291,7 @@ def _cells(pair: _Pair) -> tuple[Places, Places]:
     return cell, order[new]
 
 
-def _resampled(units: _Units, n_resamples: int, rng: np.random.Generator) -> Floats:
+def resampled_totals(units: Units, n_resamples: int, rng: np.random.Generator) -> Floats:
     """Sum the features of each replicate; shape (replicates, columns).
 
     One product for many replicates: small products wait for each other's threads on a busy machine.
@@ -298,7 +306,36 @@ def _resampled(units: _Units, n_resamples: int, rng: np.random.Generator) -> Flo
     return totals
 
 
-def _weights(units: _Units, n_resamples: int, rng: np.random.Generator) -> Floats:
+def resampled_sums(features: Floats, resampling: Resampling) -> Floats:
+    """Column sums of resampled rows.
+
+    Parameters
+    ----------
+    features : ndarray, shape (Q, F)
+        One row per question.
+    resampling : Resampling
+        Replicates and seed.
+
+    Returns
+    -------
+    ndarray, shape (n_resamples, F)
+        Each replicate sums Q rows drawn with replacement; all columns share the draws.
+
+    Raises
+    ------
+    ValueError
+        For fewer than one replicate.
+
+    Examples
+    --------
+    >>> resampled_sums(np.ones((5, 2)), Resampling(n_resamples=2)).tolist()
+    [[5.0, 5.0], [5.0, 5.0]]
+    """
+    n_resamples, _, generator = check_resampling(resampling)
+    return resampled_totals(Units(features, np.ones(len(features)), np.arange(len(features))), n_resamples, generator)
+
+
+def _weights(units: Units, n_resamples: int, rng: np.random.Generator) -> Floats:
     """Draw how often each unit is in each replicate; shape (replicates, units)."""
     n, n_units = len(units.drawn), len(units.multiplicity)
     if n_units * MULTINOMIAL_COST < n:

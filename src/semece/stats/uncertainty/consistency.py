@@ -18,7 +18,6 @@ from semece.stats.rows import (
     CheckedRows,
     Floats,
     Integers,
-    Places,
     Seed,
     check_count,
     check_level,
@@ -111,9 +110,9 @@ def calibration_test(
     """
     rows = check_rows(confidence, correct, ids=ids, binary=True)
     n_resamples = check_count("n_resamples", n_resamples)
-    bins = width_bins(rows.confidence, n_bins, closed)
+    bins = width_bins(rows.confidence, n_bins, closed).occupied()
     statistic = float(np.abs(bin_residuals(rows, bins)).sum())
-    expected = bins.total(rows.confidence)[_occupied(bins)]
+    expected = bins.total(rows.confidence)
     n_large = sum(
         int((np.abs(right - expected).sum(axis=1) >= (statistic - 1e-12) * len(rows.correct)).sum())
         for right in _null_right(rows, bins, n_resamples, rng)
@@ -173,24 +172,20 @@ def consistency_band(
     n_resamples = check_count("n_resamples", n_resamples)
     bins = width_bins(rows.confidence, n_bins, closed)
     tail = (1 - check_level(level)) / 2
-    right = np.concatenate(list(_null_right(rows, bins, n_resamples, rng)))
-    occupied = _occupied(bins)
-    accuracy = right / bins.total(rows.weights)[occupied]
+    right = np.concatenate(list(_null_right(rows, bins.occupied(), n_resamples, rng)))
+    weight = bins.total(rows.weights)
+    occupied = weight > 0
+    accuracy = right / weight[occupied]
     low, high = np.full((2, len(bins.low)), np.nan)
     low[occupied] = np.quantile(accuracy, tail, axis=0, method="lower")
     high[occupied] = np.quantile(accuracy, 1 - tail, axis=0, method="higher")
     return ConsistencyBand(low, high)
 
 
-def _occupied(bins: Bins) -> Places:
-    """List the bins that have rows."""
-    return np.unique(bins.place[bins.place >= 0])
-
-
 def _null_right(rows: CheckedRows, bins: Bins, n_resamples: int, rng: Seed) -> Iterator[Integers]:
     """Draw the correct answers of each occupied bin under calibration, in chunks of shape (draws, occupied bins)."""
     order = np.argsort(bins.place, kind="stable")
-    starts = np.searchsorted(bins.place[order], _occupied(bins))
+    starts = np.searchsorted(bins.place[order], np.arange(len(bins.low)))
     confidence = rows.confidence[order]
     n_questions = len(confidence) if rows.ids is None else int(rows.ids.max()) + 1
     generator = check_rng(rng)
