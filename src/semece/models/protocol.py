@@ -2,7 +2,8 @@
 
 A model is anything with a ``name``, a ``max_choices`` and an async call from a :class:`Request` to a :class:`Call`.
 A batch model takes many requests at once, cheaper and later: it encodes lines, creates a batch of them, and is looked
-at until the batch has ended. It never submits a line again by itself: what is asked when belongs to the pipeline.
+at until the batch has ended. It never submits a line again by itself: what is asked, and when, is decided in
+:mod:`semece.sampling`.
 """
 
 from __future__ import annotations
@@ -185,8 +186,8 @@ class Model(Protocol):
     """Anything that answers.
 
     A call raises :class:`semece.TransientError` if nothing was delivered and asking again may work, and
-    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not
-    retry: pacing belongs to the pipeline.
+    :class:`semece.ModelError` if it will not (refused key, unknown model, exhausted quota). It does not retry:
+    pacing and repeating belong to :mod:`semece.sampling`.
     """
 
     @property

@@ -46,7 +46,7 @@ class PooledQuestions(NamedTuple):
 
 
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
-    """Give each run, and after the last run of a dataset all of them together if they asked for as many responses.
+    """Give each run, and after the last run of a dataset all of them together if all asked for the same n.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
 
 
 def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
-    """Pool runs of one dataset that asked for as many responses, under a name."""
+    """Pool runs of one dataset that asked for the same number of responses, under a name."""
     first = runs[0]
     return group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
 
@@ -148,12 +148,12 @@ def known(values: NDArray[np.float64], *others: NDArray[Any]) -> tuple[NDArray[A
 
 
 def repeated(ids: NDArray[np.str_]) -> NDArray[np.str_] | None:
-    """Give ids of which some come twice; None where every row is a question."""
+    """Give the ids if one comes more than once; None if every row is a question of its own."""
     return ids if len(np.unique(ids)) < len(ids) else None
 
 
 def _row(row: dict[str, Any]) -> pl.DataFrame:
-    """Make a table of one row; what is null is a number."""
+    """Make a table of one row; a column of nulls becomes one of numbers."""
     import polars as pl
 
     frame = pl.DataFrame([row], infer_schema_length=None)
