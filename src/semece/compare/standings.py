@@ -50,7 +50,7 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
     Parameters
     ----------
     runs : sequence of Run
-        At least two, with as many responses per question.
+        At least two, all with the same number of responses per question.
 
     Returns
     -------
@@ -59,7 +59,8 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
     Raises
     ------
     SemeceError
-        Fewer than two runs, other numbers of responses, a question with another text, or none in common.
+        Fewer than two runs, different numbers of responses, an id whose question has another text elsewhere, or no
+        question in common.
     """
     if len(runs) < 2:
         raise SemeceError(f"at least two runs are needed to compare (or --judges and two judges); got {len(runs)}")
@@ -85,7 +86,7 @@ def _complete(run: Run) -> dict[str, QuestionView]:
 
 
 def _check_sizes(runs: Sequence[Run]) -> None:
-    """Refuse runs with other numbers of responses: Sem1 and Sem2 depend on them."""
+    """Refuse runs with different numbers of responses: Sem1 and Sem2 depend on them."""
     for run in runs[1:]:
         if run.n != runs[0].n:
             sizes = f"{runs[0].n} in {runs[0].path} and {run.n} in {run.path}"

@@ -118,12 +118,12 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def columns(question: str, references: str, *, id: str | None = None, keep: Sequence[str] = ()) -> Callable[[Row], Row]:  # noqa: A002
-    """Read rows in which every column holds what ours holds, under its own name.
+    """Make a converter of rows whose columns hold what ours do, under other names.
 
     Parameters
     ----------
     question, references, id : str
-        Their names; where there is no `id` the position is the id.
+        The benchmark's names of these columns; without `id` the position is the id.
     keep : sequence of str
         What is kept as metadata, where it is there.
 

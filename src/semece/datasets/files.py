@@ -1,8 +1,9 @@
 """Questions from a file: JSONL, CSV, TSV or Parquet, one question a row.
 
-Columns: ``question`` (or ``problem``), and where they are there ``id``, ``references`` (a list; also ``reference``,
-``gold``, ``answer``, ``possible_answers``; a string is one reference, but a string with a JSON list of texts is that
-list, since a cell of a CSV file holds no other). Blanks around an id are dropped. Everything else is kept as metadata.
+Columns: ``question`` (or ``problem``, ``prompt``), and where they are there ``id``, ``references`` (a list; also
+``reference``, ``gold``, ``golds``, ``answer``, ``possible_answers``; a string is one reference, but a string with a
+JSON list of texts is that list, since a cell of a CSV file holds no other). Blanks around an id are dropped.
+Everything else is kept as metadata.
 """
 
 from __future__ import annotations
@@ -125,7 +126,7 @@ def _object(line: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its fields; which of two of one name is meant nobody knows."""
+    """Make an object of its fields; refuse a name that comes twice, since nobody knows which is meant."""
     made = dict(pairs)
     if len(made) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)

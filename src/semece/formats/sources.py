@@ -71,12 +71,12 @@ class Findings:
         self.datasets.setdefault(visible(name), where)
 
     def tried(self, read: Callable[P, T | None], *args: P.args, **options: P.kwargs) -> list[T]:
-        """Read a row; a list of what is in it, empty if there is nothing, or it is bad and bad rows are left out.
+        """Read a row into a list; it is empty if the row holds nothing, or is bad and bad rows are left out.
 
         Raises
         ------
         ParseError
-            It is bad, and that was not asked for.
+            The row is bad, and bad rows are not left out.
         """
         try:
             found = read(*args, **options)

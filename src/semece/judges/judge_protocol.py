@@ -1,4 +1,4 @@
-"""Judges: who groups answers by meaning, and who grades the groups.
+"""The protocol of judges: what a judge must offer, and how it says what it needs to know.
 
 A judge that asks nobody is a pair of pure functions, a :class:`RuleJudge`. Every judge is used as a :class:`Judge`: its
 procedures say what they need to know, one :class:`Query` after the other, and whoever runs a procedure finds the

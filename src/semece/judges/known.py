@@ -157,7 +157,7 @@ def _option(part: str) -> tuple[str, str | int]:
 
 
 def with_room(spelling: str, max_tokens: int | None) -> str:
-    """Spell a judge with the room of a reply; one that asks no model, or says its room itself, stays as it is.
+    """Spell a judge with a limit on tokens of a reply; one without a model, or with a limit already, stays as it is.
 
     Examples
     --------

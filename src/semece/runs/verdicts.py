@@ -1,4 +1,4 @@
-"""What the numbers of a run mean, in plain words."""
+"""What the numbers of a run mean, in plain words: among others the first sentence of summary and report."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def verdict(row: Mapping[str, Any]) -> str:
     Parameters
     ----------
     row : mapping
-        A row of :func:`summary_table`.
+        A row of :func:`semece.runs.summary_table`.
 
     Returns
     -------

@@ -142,7 +142,7 @@ class Callers:
         return Caller(model, self.store, pace=pace, price=self._prices.of(model.name), terms=self._terms)
 
     def late(self, spelling: str) -> LateCaller:
-        """Ask a model live, and open it when it is first asked: who has nothing to say needs no key."""
+        """Ask a model live, opened when it is first asked: a model that is never asked needs no key."""
         return LateCaller(partial(self.caller, spelling))
 
     def courier(self, spelling: str, progress: Callable[[int], None] | None = None) -> Courier:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """All that a run needs, opened and checked; who does it asks the settings no more.
+    """All that a run needs, opened and checked; from here on the settings are not read any more.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Job:
     view : dict
         What its tables depend on and another invocation may change.
     told : dict
-        What the file keeps of the settings beside: prompt, dataset, and the options to repeat.
+        What else the run file keeps of the settings: prompt, dataset, and the options to repeat.
     own : Model or None
-        The model, if who asks has opened it.
+        The model itself, if the caller has opened it.
     """
 
     path: str | Path | Store

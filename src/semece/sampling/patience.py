@@ -24,7 +24,7 @@ class Patience:
     longest_wait: float = 60.0
 
     def wait(self, failures: int, retry_after: float | None) -> float:
-        """Seconds before the next attempt: exponential with full jitter, at least what the provider asked for."""
+        """Seconds before the next attempt: doubled each time, of which half to all is waited; see Retry-After."""
         ceiling = min(self.longest_wait, self.first_wait * 2.0 ** (failures - 1))
         jittered = ceiling * random.uniform(0.5, 1.0)
         return max(jittered, min(retry_after or 0.0, 10 * self.longest_wait))

@@ -230,7 +230,7 @@ def _judging(store: Store, job: Job) -> list[Stage]:
 
 
 def _to_judge(store: Store, job: Job, expected: ToJudge) -> ToJudge:
-    """Look up what judges have done of a question; only if all its responses are there is it known what they see."""
+    """Look up what judges have done of a question; what they see is known only once all its responses are there."""
     question, nothing = expected.question, ToJudge(expected.question, (), ())
     read = partial(read_reply, job.template.prompt)
     responses, missing = read_responses(store.replies("respond", question.id), job.n, read)

@@ -231,7 +231,7 @@ class Settings(CallSettings):
 
     @property
     def calls(self) -> CallSettings:
-        """What of it says how models are asked."""
+        """The part that says how models are asked."""
         return CallSettings(**{each.name: getattr(self, each.name) for each in fields(CallSettings)})
 
     @property
@@ -253,7 +253,7 @@ class Settings(CallSettings):
         return response_prompt(self.elicit, style=style, text=self.prompt)  # type: ignore[arg-type]
 
     def judges(self) -> tuple[str, str]:
-        """Spell the judges of the two stages, with the room that those which are models have.
+        """Spell the judges of the two stages; a model with the limit on the tokens of its replies, if one is set.
 
         Raises
         ------

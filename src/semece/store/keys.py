@@ -44,7 +44,7 @@ class Keys:
     """The keys of one question's slots: SHA-256 of canonical JSON of what is asked, and the index.
 
     How much room a judge has for its replies is in the request but not in the keys: a reply that fits is the same, so
-    more room for those that were cut short buys no other again.
+    giving more room to those that were cut short does not buy the others again.
 
     Parameters
     ----------

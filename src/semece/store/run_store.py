@@ -285,7 +285,7 @@ class Store:
         return StoredReply(*row[:-1])
 
     def keep_derived(self) -> None:
-        """Store what was derived since; who only reads does so if the file can be written at once, or not at all."""
+        """Store what was derived since; a reader does so only if the file can be written at once."""
         if self.write and self.derived.changed:
             with self._transaction():
                 self.derived.write(self._connection)

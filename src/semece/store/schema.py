@@ -159,7 +159,7 @@ def _create_file(file: Path) -> None:
 
 
 def _undo_what_was_cut_short(file: Path) -> None:
-    """Undo what a process wrote that was killed before its commit: SQLite does so, but not for who may only read."""
+    """Undo what a process wrote that was killed before its commit: SQLite does so, but not for a reader."""
     if Path(f"{file}-journal").exists() and os.access(file, os.W_OK):
         with (
             contextlib.suppress(sqlite3.Error),

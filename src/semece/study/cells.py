@@ -330,7 +330,7 @@ class Spent(NamedTuple):
 
 
 def _spent(cell: Cell) -> Spent:
-    """Count what a run has cost at most; a file that cannot be read counts nothing: nothing is bought for it either."""
+    """Count what a run has cost at most; 0 for a file that cannot be read, since nothing is bought for it either."""
     if cell.path.exists():
         with suppress(StoreError), Store(cell.path) as store:
             cost, tokens = spent_at_most(store, cell.settings.price_list.known)

@@ -92,7 +92,7 @@ class Everything(NamedTuple):
 
     @property
     def audited(self) -> Audited | None:
-        """The same for the correction; None if a stratum has no verdict."""
+        """The verdicts as the correction takes them; None if a stratum has no verdict."""
         drawn = np.bincount(self.stratum, minlength=len(self.sizes))
         return None if (drawn < np.minimum(self.sizes, 1)).any() else Audited(*self)
 
@@ -129,7 +129,7 @@ def strata_table(plan: AuditPlan, judged: Sequence[AuditedAnswer]) -> pl.DataFra
 
 
 def numbers_table(answers: Sequence[Deployed], known: Everything) -> pl.DataFrame:
-    """Tabulate the judge's numbers and the corrected ones; see :class:`semece.compare.audit.Scored`."""
+    """Tabulate the judge's numbers and the corrected ones; see :class:`semece.compare.Scored`."""
     correct = np.array([each.correct for each in answers])
     rows = [_accuracy_row(correct, known)]
     for name, attribute in (("sem1_ece", "sem1"), ("sem2_ece", "sem2"), ("ver_ece", "verbalized")):
@@ -165,7 +165,7 @@ def _ece_row(confidence: Floats, correct: Floats, known: Everything) -> dict[str
 
 
 def quality_table(plan: AuditPlan, shown: Sequence[Deployed], judged: Sequence[AuditedAnswer]) -> pl.DataFrame:
-    """Tabulate how good the judge is over all answers that people could judge; see :class:`.Scored`."""
+    """Tabulate how good the judge is over all answers that people could judge; see :class:`semece.compare.Scored`."""
     row: dict[str, Any] = {"answers": len(judged), **_confusion(judged)}
     row["verdicts"] = sum(len(each.verdicts) for each in judged)
     known = everything(plan, shown, judged)
@@ -185,7 +185,7 @@ def _confusion(judged: Sequence[AuditedAnswer]) -> dict[str, int]:
 
 
 def annotators_table(sheets: Sequence[Sheet], judged: Sequence[AuditedAnswer]) -> pl.DataFrame:
-    """Tabulate how people agree, for each pair of sheets that share answers; see :class:`.Scored`."""
+    """Tabulate how people agree, for each pair of sheets that share answers; see :class:`semece.compare.Scored`."""
     rows = []
     for first, second in combinations(range(len(sheets)), 2):
         pairs = [each.verdicts for each in judged if {first, second} <= set(each.verdicts)]

@@ -263,7 +263,7 @@ class ProviderModel:
         return name is not None
 
     def too_long(self, error: Exception) -> Call | None:
-        """Take a prompt that is refused for its length for a reply without a text; None for another refusal."""
+        """Give a reply without a text where a prompt was refused for its length; None for any other refusal."""
         from pydantic_ai.exceptions import ModelRequestRejectedError
 
         said = self.cleared(sentence_of(error))

@@ -1,7 +1,7 @@
 """Services that speak OpenAI's chat completions: one adapter.
 
-A call is one request; pacing and repeating belong to the pipeline. What a service refuses by name in a 400 (an option,
-several choices) is left out from then on, and said once.
+A call is one request; pacing and repeating belong to :mod:`semece.sampling`. What a service refuses by name in a 400
+(an option, several choices) is left out from then on, and said once.
 """
 
 from __future__ import annotations
@@ -220,7 +220,7 @@ class OpenAICompatible:
         self._noticed.tell(f"{self.name} gives one choice per request: asked one by one")
 
     def _unanswered(self, refusal: Refusal, body: Mapping[str, Any]) -> Call | None:
-        """Take a prompt that is filtered, or too long, for as many replies without a text: asking again is no help."""
+        """Give replies without a text where a prompt was filtered or is too long: asking again is no help."""
         if refusal.status not in {400, 422}:
             return None
         said, n = self._clean(refusal.sentence), body.get("n", 1)

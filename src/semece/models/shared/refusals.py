@@ -66,7 +66,7 @@ MOST_TOKENS = 10**9
 
 @dataclass(slots=True)
 class Noticed:
-    """Options that a service does not take, and what of what was noticed has not been told yet.
+    """Options that a service does not take, and what was noticed but has not been told yet.
 
     Parameters
     ----------
@@ -91,13 +91,13 @@ class Noticed:
     known: set[str] = field(default_factory=set)
 
     def drop(self, name: str, sentence: str) -> None:
-        """Leave an option out from now on; say so if it was not."""
+        """Leave an option out from now on; say so the first time."""
         if name not in self.dropped:
             self.dropped.add(name)
             self.tell(sentence)
 
     def tell(self, sentence: str) -> None:
-        """Make a sentence news if it never was."""
+        """Add a sentence to the news, unless it was news before."""
         if sentence not in self.known:
             self.known.add(sentence)
             self.news.append(sentence)

@@ -343,7 +343,7 @@ class Courier:
         self._close(entry, "stored", harvest.spent(entry), text)
 
     def _learn(self, harvest: Harvest) -> None:
-        """Decide what is submitted again: nothing that somebody stopped, freely what an option was dropped for."""
+        """Decide what is submitted again: no cancelled line; if an option was dropped, it costs no try."""
         for key in harvest.cancelled:
             self._tries[key] = self._patience.rounds
         for key in harvest.again:

@@ -1,7 +1,8 @@
 """Tables of runs, what they mean in one sentence, and how they are written.
 
 A table is a polars DataFrame in which a number ``x`` may have companions ``x_low`` and ``x_high``: the ends of its
-95 % interval. A number that cannot be had is null. The renderers print such a triple as one cell.
+95 % interval. A number that cannot be had is null. Such a triple is printed as one cell.
+:mod:`semece.runs.renderers` writes tables, :mod:`semece.runs.verdicts` makes the sentence.
 """
 
 from __future__ import annotations

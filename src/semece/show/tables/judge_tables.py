@@ -40,9 +40,10 @@ def grading_table(rows: pl.DataFrame, *, judge: str, order: Sequence[str] = ()) 
     -------
     DataFrame
         ``judge``, ``group``, ``answers``, ``questions``; ``agreement``, ``kappa``, ``precision``, ``recall``,
-        ``false_correct`` (:class:`.GradingQuality`), each with ``_low`` and ``_high``; the
-        confusion ``both``, ``judge_only``, ``people_only``, ``neither``; ``not_attempted`` verdicts (they count as not
-        correct), and answers that are ``ungraded`` (they enter nothing). A number that cannot be had is null.
+        ``false_correct`` (:class:`~semece.stats.diagnostics.judge_quality.GradingQuality`), each with ``_low`` and
+        ``_high``; the confusion ``both``, ``judge_only``, ``people_only``, ``neither``; ``not_attempted`` verdicts
+        (they count as not correct), and answers that are ``ungraded`` (they enter nothing). A number that cannot be
+        had is null.
 
     Examples
     --------
@@ -90,8 +91,8 @@ def partition_table(
     -------
     DataFrame
         One row: ``judge``, ``questions``, ``pairs``; ``false_merges``, ``false_splits``, ``rand``, ``adjusted_rand``,
-        ``modal_jaccard``, ``same_mode`` (:class:`.PartitionQuality`), each with ``_low`` and
-        ``_high``; questions that are ``unpartitioned`` (they enter nothing).
+        ``modal_jaccard``, ``same_mode`` (:class:`~semece.stats.diagnostics.judge_quality.PartitionQuality`), each with
+        ``_low`` and ``_high``; questions that are ``unpartitioned`` (they enter nothing).
 
     Examples
     --------
@@ -119,8 +120,8 @@ def pairs_table(
     -------
     DataFrame
         One row: ``judge``, ``questions``, ``opposite_pairs``, ``correct_pairs``; ``opposite_merged``,
-        ``correct_merged`` (:class:`.PairQuality`), each with ``_low`` and ``_high``;
-        ``unpartitioned``.
+        ``correct_merged`` (:class:`~semece.stats.diagnostics.judge_quality.PairQuality`), each with ``_low`` and
+        ``_high``; ``unpartitioned``.
 
     Examples
     --------

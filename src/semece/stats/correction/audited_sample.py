@@ -129,7 +129,7 @@ def sampling_covariance(sample: AuditSample, place: Places, n_bins: int, *, unan
 
 
 def variance(sample: AuditSample, influence: Floats, n: int) -> float:
-    """Variance of a weighted mean over the audited questions: of n questions, and of which are audited."""
+    """Variance of a weighted mean over the audited questions, over draws of the n questions and of the audited ones."""
     place = np.zeros(len(influence), dtype=np.intp)
     second = sample._replace(people=influence, judge=np.zeros_like(influence))
     audit = float(sampling_covariance(second, place, 1, unanimous=False)[0, 0])

@@ -1,4 +1,4 @@
-r"""Class counts of questions, and the exact combinatorics of choosing a class from a random block.
+r"""Which class a random block selects: the exact probabilities, as coefficients of products of polynomials.
 
 A block of ``total`` items is drawn; class k has some of them, the class with most is selected, and ties are broken
 either uniformly at random or in favour of the lowest index. Given one array of weights :math:`w_k(i)` per class, the

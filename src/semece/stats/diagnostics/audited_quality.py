@@ -63,7 +63,7 @@ def audited_quality(judge: ArrayLike, audited: Audited, *, level: float = 0.95) 
     Raises
     ------
     ValueError
-        As :func:`corrected_accuracy`.
+        As :func:`semece.corrected_accuracy`.
 
     Notes
     -----

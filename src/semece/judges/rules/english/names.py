@@ -80,7 +80,7 @@ def same_given_name(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=1)
 def nicknames() -> dict[str, frozenset[str]]:
-    """Given names with the first names of the lines of ``nicknames.tsv`` they stand on."""
+    """Give for each given name the first names of the lines of ``nicknames.tsv`` on which it stands."""
     lines = resources.files(__package__).joinpath("nicknames.tsv").read_text(encoding="utf-8").splitlines()
     table: dict[str, frozenset[str]] = {}
     for names in (line.split("\t") for line in lines if line and not line.startswith("#")):
