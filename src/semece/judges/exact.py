@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
+from semece.judges.answer_keys import answer_key, check_answers, check_references
+from semece.prompts.non_answers import is_non_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,12 +34,12 @@ class ExactJudge:
         del question
         check_answers(answers)
         labels: dict[str, int] = {}
-        return [labels.setdefault(normalise(answer), len(labels)) for answer in answers]
+        return [labels.setdefault(answer_key(answer), len(labels)) for answer in answers]
 
     def grade(self, question: Question, answer: str, /) -> Verdict:
         """Correct if equal to a reference after normalisation; a non-answer is not attempted."""
         check_references(question)
-        key = normalise(answer)
-        if key and any(normalise(reference) == key for reference in question.references):
+        key = answer_key(answer)
+        if key and any(answer_key(reference) == key for reference in question.references):
             return "correct"
         return "not_attempted" if is_non_answer(answer) else "incorrect"

@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from semece.judges.answer_keys import is_non_answer, normalise
+from semece.judges.answer_keys import answer_key
+from semece.prompts.non_answers import is_non_answer
 from semece.records import Partition
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def distinct(answers: Sequence[str]) -> Forms:
     known: dict[str, str | None] = {}
     for answer in answers:
         if answer not in known:
-            known[answer] = None if is_non_answer(answer) else normalise(answer)
+            known[answer] = None if is_non_answer(answer) else answer_key(answer)
     keys = [known[answer] for answer in answers]
     order: dict[str, int] = {}
     places = tuple(None if key is None else order.setdefault(key, len(order)) for key in keys)

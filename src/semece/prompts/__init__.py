@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 from semece.canonical_json import digest
 from semece.errors import ParseError
 from semece.models import Message
-from semece.prompts.responses import Labels, Reading, read_response
+from semece.prompts.answer_places import Labels
+from semece.prompts.responses import Reading, read_response
 
 if TYPE_CHECKING:
     from semece.records import Question
@@ -108,9 +109,9 @@ class ResponsePrompt:
         Examples
         --------
         >>> response_prompt().read("Well.\nAnswer: Jupiter\nConfidence: 90%")
-        Reading(answer='Jupiter', confidence=0.9, status='parsed')
+        Reading(answer='Jupiter', confidence=0.9, status='parsed', stated='90%')
         >>> response_prompt(style="completion").read(" Jupiter\nConfidence: 90%")
-        Reading(answer='Jupiter', confidence=0.9, status='parsed')
+        Reading(answer='Jupiter', confidence=0.9, status='parsed', stated='90%')
         """
         return read_response(text, self.labels, continues_answer=self.continues_answer)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
+from semece.judges.answer_keys import answer_key, check_answers, check_references
 from semece.judges.rules.asked_values import read_answer
 from semece.judges.rules.grading import answers as meets
 from semece.judges.rules.grouping import group
 from semece.judges.rules.readings import affirming, read
+from semece.prompts.non_answers import is_non_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,8 +80,8 @@ class RulesJudge:
             If there are no references.
         """
         check_references(question)
-        key = normalise(answer)
-        if key and any(normalise(reference) == key for reference in question.references):
+        key = answer_key(answer)
+        if key and any(answer_key(reference) == key for reference in question.references):
             return "correct"
         if is_non_answer(answer):
             return "not_attempted"
