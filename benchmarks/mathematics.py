@@ -158,5 +158,5 @@ def main() -> str:
     for (side, kind), verdicts in found.items():
         total = verdicts.total()
         wrong = verdicts["correct"] if side == "changed" else total - verdicts["correct"]
-        rows.append((side, kind, f"{total:,}", f"{wrong:,}", f"{100 * wrong / total:.1f} %"))
-    return f"{TEXT}\n{table(('', 'kind', 'answers', 'wrong verdicts', 'share'), rows)}"
+        rows.append([side, kind, f"{total:,}", f"{wrong:,}", f"{100 * wrong / total:.1f} %"])
+    return f"{TEXT}\n{table(['what', 'kind', 'answers', 'wrong verdicts', 'share'], rows)}"

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from semece.prompts import is_non_answer
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -144,6 +146,17 @@ def answer_key(text: str) -> str:
     """
     bare = _outside_quotes(_visible(text).strip())
     return _formal_key(bare) if _is_formal(bare) else normalise(bare)
+
+
+def kept_key(text: str) -> str | None:
+    """Give the key of an answer; None for one that says nothing.
+
+    Examples
+    --------
+    >>> kept_key("Paris."), kept_key("I don't know")
+    ('paris', None)
+    """
+    return None if is_non_answer(text) else answer_key(text)
 
 
 def _visible(text: str) -> str:

@@ -18,11 +18,10 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import IO, TYPE_CHECKING
 
-from semece.errors import ParseError, SemeceError
-from semece.judges.answer_keys import answer_key, check_answers, check_references
+from semece.judges.answer_keys import answer_key, check_answers, check_references, kept_key
+from semece.judges.judge_protocol import Absent, Undecided
 from semece.judges.math_texts import formula, is_words, plain_words
 from semece.judges.rules.rules_judge import RulesJudge
-from semece.prompts.non_answers import is_non_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +40,7 @@ class MathJudge:
 
     Raises
     ------
-    SemeceError
+    Absent
         The extra is not installed.
 
     Examples
@@ -59,7 +58,7 @@ class MathJudge:
 
     def __init__(self) -> None:
         if find_spec("math_verify") is None:
-            raise SemeceError("the judge math needs math-verify: pip install 'semece[math]'")
+            raise Absent("the judge math needs math-verify: pip install 'semece[math]'")
 
     def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
         """Group non-empty strings by equality; words by the rules. The same groups in whatever order they come."""
@@ -82,19 +81,19 @@ class MathJudge:
 
         Raises
         ------
-        ParseError
+        Undecided
             The comparison did not end: there is no verdict.
         ValueError
             There are no references.
         """
         check_references(question)
-        if is_non_answer(answer):
+        if kept_key(answer) is None:
             return "not_attempted"
         found = [_same(reference, answer, question) for reference in question.references if reference.strip()]
         if True in found:
             return "correct"
         if None in found:
-            raise ParseError(f"the answer could not be compared within {PATIENCE:.0f} s: {answer[:60]!r}")
+            raise Undecided(f"the answer could not be compared within {PATIENCE:.0f} s: {answer[:60]!r}")
         return "incorrect"
 
 
@@ -178,7 +177,7 @@ class _Process:
             if self._lines.get(timeout=PATIENCE):
                 return running
         self.end()
-        raise SemeceError("the judge math could not start the process in which it compares")
+        raise Absent("the judge math could not start the process in which it compares")
 
     def end(self) -> None:
         """End the process, if there is one."""

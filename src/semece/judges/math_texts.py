@@ -6,8 +6,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from semece.prompts.conclusions import said
-from semece.prompts.markup import bare, last_box
+from semece.prompts import bare, last_box, said
 
 LONGEST = 1000
 """Characters; a longer text is no formula."""
@@ -40,7 +39,7 @@ _FUNCTION = (
 _SPAN = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
 _SPACES = re.compile(r"\\[ ,;:!]|\\q?quad\b|~|\\left\b|\\right\b|\\[bB]ig+[lr]?\b|\\displaystyle\b|\\limits\b")
 _PLAIN_UNIT = re.compile(
-    rf"(?P<value>.*[\d)}}πi])\s*(?P<unit>(?!{_FUNCTION}\b)(?:(?:square|cubic|sq\.?)\s+)?"
+    rf"(?P<value>.*(?:[\d)}}]|\\pi|(?<![A-Za-z])i(?![A-Za-z])))\s*(?P<unit>(?!{_FUNCTION}\b)(?:(?:square|cubic|sq\.?)\s+)?"
     r"[A-Za-z]{2,}\.?(?:[ -][A-Za-z]{2,})*"
     r"(?:\s*(?:\^\{?[23]\}?|[²³]))?|[mgLhs](?:\s*(?:\^\{?[23]\}?|[²³]))?)",
     re.DOTALL,
@@ -95,6 +94,8 @@ _ROOT = re.compile(r"√\s*(?:\(([^()]*)\)|(\d+|[a-z]))|\bsqrt\s*(?:\(([^()]*)\)
 _VULGAR = re.compile("(?P<whole>\\d)?\\s?(?P<sign>[¼-¾⅐-⅞])")
 _THOUSANDS = re.compile(r"(?<![\w.,(\[{])(\d{1,3}(?:,(?:\\!)?\s?\d{3})+)(?![\d,)\]}])")
 _CURRENCY = re.compile(r"^\s*-?\s*(?:\\?\$|€|£|USD|US\\?\$)\s*(?=[\d.\\-])")
+_SCIENTIFIC = re.compile(r"(?<=\d)[eE]([-+]?\d{1,3})(?![\w.])")
+_BASE = re.compile(r"(?P<value>[0-9A-F]+)\s*_\s*\{?(?P<base>\d{1,2})\}?")
 _SHORT_FRACTION = re.compile(r"\\[dt]?frac\s*(\d)\s*(\d)(?!\d)")
 _HALF_FRACTION = re.compile(r"\\([dt]?frac)\s*(?:(\d)\s*(\{)|(\{[^{}]*\})\s*(\d))")
 
@@ -179,7 +180,7 @@ def _rewritten(text: str) -> str:
     """Write signs as LaTeX and fractions in full; drop what only spaces."""
     plain = _RAISED.sub(lambda run: "^{" + unicodedata.normalize("NFKC", run[0]).replace("−", "-") + "}", text)
     plain = _LOWERED.sub(lambda run: "_{" + unicodedata.normalize("NFKC", run[0]) + "}", plain)
-    plain = _VULGAR.sub(_fraction, plain)
+    plain = _SCIENTIFIC.sub(r"\\times 10^{\1}", _VULGAR.sub(_fraction, plain))
     plain = _ROOT.sub(lambda found: r"\sqrt{" + next(part for part in found.groups() if part is not None) + "}", plain)
     plain = _THOUSANDS.sub(lambda found: re.sub(r"[^\d]", "", found[1]), plain)
     plain = _SPACES.sub(" ", _CURRENCY.sub(_without_currency, plain.translate(_SIGNS)))
@@ -204,7 +205,9 @@ def _without_currency(found: re.Match[str]) -> str:
 
 
 def _split_unit(text: str) -> tuple[str, str]:
-    """Split a formula into its value and its unit."""
+    """Split a formula into its value and its unit; the base of a numeral is one."""
+    if found := _BASE.fullmatch(text):
+        return found["value"], f"base {found['base']}"
     if found := re.fullmatch(r"(?P<value>.*?)\s*\^\s*\{?\s*\\circ\s*\}?\s*", text, re.DOTALL):
         return found["value"], "deg"
     if found := re.fullmatch(

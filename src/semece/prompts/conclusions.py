@@ -20,7 +20,7 @@ _THEREFORE = re.compile(
     re.IGNORECASE,
 )
 _BOLD = re.compile(r"\*\*([^*\n]{1,300})\*\*|__([^_\n]{1,300})__")
-_STOP = re.compile(r"[.!?](?=[\"'”’)\]*_$]*(?:\s|$))")
+_STOP = re.compile(r"(?<!\\)[.!?](?=[\"'”’)\]*_$]*(?:\s|$))")
 _NO_STOP = re.compile(
     r"(?:(?<![^\W\d_])[^\W\d_]|\.[^\W\d_]{1,2}|(?<![^\W\d_])(?:Dr|Mr|Mrs|Ms|St|Jr|Sr|Prof|Gen|Col|Capt|Lt|Sgt|Rev|vs|No|Mt|Ft|"
     r"approx|ca|cf|etc|Inc|Ltd|Co|Corp))\Z"

@@ -53,6 +53,21 @@ _STRIPPED = re.compile(r"\s*(?:analysis|commentary)(?P<at_once>(?=[A-Z\"“'(*\d
 _STRIPPED_FINAL = "assistantfinal"
 
 
+_BLANK = " \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u00ad\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u2060\u3000\ufeff"
+"""What a text without a visible character is made of."""
+
+
+def is_blank(text: str) -> bool:
+    """Whether a reply has no text outside its thoughts.
+
+    Examples
+    --------
+    >>> is_blank("<think>Lyon?</think> "), is_blank("Paris")
+    (True, False)
+    """
+    return not final_message(text).strip(_BLANK)
+
+
 def final_message(text: str) -> str:
     """Take out of a reply what is not its final message.
 

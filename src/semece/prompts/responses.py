@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from semece.prompts.answer_places import Labels, Place, in_json, labelled, lines_of, stated, tagged
 from semece.prompts.conclusions import conclude
 from semece.prompts.confidences import read_stated
-from semece.prompts.final_message import final_message
+from semece.prompts.final_message import final_message, is_blank
 from semece.prompts.markup import bare
 from semece.prompts.non_answers import is_non_answer
 
@@ -54,9 +54,6 @@ _EXPLAINS = re.compile(
     r"[*_]{0,3}[:：]",
     re.IGNORECASE | re.MULTILINE,
 )
-_BLANK = " \t\r\n\v\f\x1c\x1d\x1e\x1f\x85\xa0\u00ad\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u2060\u3000\ufeff"
-"""What a text without a visible character is made of."""
-
 _INSTRUCTIONS = frozenset(
     {
         "the answer alone, in as few words as possible; write i don't know if you do not know it",
@@ -114,8 +111,7 @@ def read_response(
     ('empty', 'non_answer')
     """
     labels = labels or Labels()
-    final = final_message(text)
-    if not final.strip(_BLANK):
+    if is_blank(final := final_message(text)):
         return Reading("", None, "empty")
     body = _asked_alone(final, labels, continues_answer=continues_answer)
     found, status, place = _find(body, labels, pattern)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.answer_keys import answer_key, check_answers, check_references
+from semece.judges.answer_keys import answer_key, check_answers, check_references, kept_key
 from semece.judges.rules.asked_values import read_answer
 from semece.judges.rules.grading import answers as meets
 from semece.judges.rules.grouping import group
 from semece.judges.rules.readings import affirming, read
-from semece.prompts.non_answers import is_non_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,7 +82,7 @@ class RulesJudge:
         key = answer_key(answer)
         if key and any(answer_key(reference) == key for reference in question.references):
             return "correct"
-        if is_non_answer(answer):
+        if kept_key(answer) is None:
             return "not_attempted"
         readings = [read_answer(reference, question.text) for reference in question.references]
         references = [reading for reading in readings if reading.items]
