@@ -3,7 +3,7 @@
 import json
 
 from semece.models import Call, Reply
-from semece.prompts.repairs import LONGEST_REPLY
+from semece.prompts.replies import LONGEST_REPLY
 from semece.sampling.deliveries import MOST_KEPT, delivered_rows
 from semece.store.keys import Slot
 

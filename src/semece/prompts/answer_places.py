@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.prompts.conclusions import said
 from semece.prompts.confidences import UNREAD, read_stated
-from semece.prompts.markup import bare, last_box, unwrap
+from semece.prompts.markup import bare, last_box, unwrap, whole_characters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -284,10 +284,9 @@ def in_json(text: str) -> Iterator[Place]:
             yield _of_object(row, start)
             return
     if cut := _STRING.match(escaped, key.end()):
-        yield Place(start, tidy(_HALVES.sub("\ufffd", _as_text(_DECODER.decode(cut[0])))))
+        yield Place(start, tidy(whole_characters(_as_text(_DECODER.decode(cut[0])))))
 
 
-_HALVES = re.compile("[\ud800-\udfff]")
 _STRING = re.compile(r"\s*\"(?:[^\"\\]|\\.)*\"")
 
 
@@ -309,7 +308,7 @@ def _of_object(row: dict[str, Any], place: int) -> Place:
     answer = next((fields[name] for name in ("answer", "finalanswer", "shortanswer") if name in fields), None)
     stated = next((v for name, v in fields.items() if name.startswith(("confidence", "probability"))), None)
     confidence = stated if isinstance(stated, str) else None
-    return Place(place, tidy(_HALVES.sub("\ufffd", _as_text(answer))), confidence=confidence)
+    return Place(place, tidy(whole_characters(_as_text(answer))), confidence=confidence)
 
 
 def _as_text(value: object) -> str:

@@ -117,3 +117,11 @@ def closing(text: str, place: int) -> int | None:
         if depth == 0:
             return mark.start()
     return None
+
+
+_HALVES = re.compile("[\ud800-\udfff]")
+
+
+def whole_characters(text: str) -> str:
+    """Replace halves of characters, which no file can hold."""
+    return _HALVES.sub("\ufffd", text)
