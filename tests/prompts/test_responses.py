@@ -285,9 +285,13 @@ def test_a_long_degenerate_text_takes_time_in_proportion_to_its_length(piece):
 
 
 def _cost(read, text):
-    begun = time.process_time()
-    read(text)
-    return time.process_time() - begun
+    """Processor time of the faster of two readings."""
+    times = []
+    for _ in range(2):
+        begun = time.process_time()
+        read(text)
+        times.append(time.process_time() - begun)
+    return min(times)
 
 
 def test_a_megabyte_of_one_word_is_read_in_two_seconds():
