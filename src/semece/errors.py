@@ -10,8 +10,37 @@
     └── BudgetError        a cap was reached
 
 Bad arguments of a function are ``ValueError``. What came from outside is shown in a sentence through :func:`visible`
-and :func:`shortened`.
+and :func:`shortened`; what a provider says of the end of a reply is read by :func:`finish_status`.
 """
+
+from __future__ import annotations
+
+from typing import Literal
+
+FinishStatus = Literal["ok", "content_filter", "truncated", "refusal"]
+"""How a reply ended, as its provider says."""
+
+_ENDINGS: dict[FinishStatus, str] = {
+    "truncated": "length max_tokens max_output_tokens model_length model_context_window_exceeded continuation "
+    "max_tokens_reached token_limit incomplete_max_tokens max_length",
+    "content_filter": "content_filter content_filtered content_policy_violation safety recitation language blocklist "
+    "prohibited_content spii image_safety image_prohibited_content image_recitation image_other guardrail_intervened "
+    "safety_filter filtered blocked error_toxic",
+    "refusal": "refusal refused",
+}
+_FINISHED: dict[str, FinishStatus] = {name: status for status, names in _ENDINGS.items() for name in names.split()}
+
+
+def finish_status(reason: object) -> FinishStatus:
+    """Say how a reply ended from what its provider calls it, in any case; what is not known ended well.
+
+    Examples
+    --------
+    >>> finish_status("MAX_TOKENS"), finish_status("PROHIBITED_CONTENT"), finish_status("tool_calls")
+    ('truncated', 'content_filter', 'ok')
+    """
+    name = reason.rpartition(".")[2].strip().lower().replace("-", "_") if isinstance(reason, str) else ""
+    return _FINISHED.get(name, "ok")
 
 
 class SemeceError(Exception):

@@ -16,15 +16,17 @@ Verdict = Literal["correct", "incorrect", "not_attempted"]
 
 VERDICTS: tuple[Verdict, ...] = ("correct", "incorrect", "not_attempted")
 
-ResponseStatus = Literal["parsed", "fallback", "non_answer", "content_filter", "truncated", "refusal"]
-"""How a response was read; the last three were delivered and paid for but hold no usable answer."""
+ResponseStatus = Literal[
+    "parsed", "concluded", "fallback", "non_answer", "empty", "content_filter", "truncated", "refusal"
+]
+"""How a response was read; the last four were delivered and paid for but hold no usable answer."""
 
 AlarmKind = Literal["over-split", "over-merge", "instruction"]
 """What an alarm is about: one meaning in two classes, two meanings in one, an answer that speaks to its judge."""
 
 ALARM_KINDS: tuple[AlarmKind, ...] = ("over-split", "over-merge", "instruction")
 
-USABLE: frozenset[str] = frozenset({"parsed", "fallback", "non_answer"})
+USABLE: frozenset[str] = frozenset({"parsed", "concluded", "fallback", "non_answer"})
 """The statuses that count towards M, the number of usable responses of a question."""
 
 
@@ -63,11 +65,13 @@ class Response:
     text : str
         The reply's text as it came.
     answer : str
-        The short text parsed from it; ``''`` for a non-answer or an unusable response.
+        The short text parsed from it; ``''`` if there is none.
     confidence : float or None
         The stated confidence in [0, 1]; None if there is none or it cannot be read with certainty.
     status : str
         One of ``ResponseStatus``.
+    stated : str
+        The confidence as the reply states it; ``''`` if it states none.
     """
 
     question_id: str
@@ -76,6 +80,7 @@ class Response:
     answer: str
     confidence: float | None
     status: ResponseStatus
+    stated: str = ""
 
     @property
     def usable(self) -> bool:

@@ -348,13 +348,13 @@ def test_a_bad_first_line_does_not_hide_what_the_file_is(put, first):
 
 def test_bad_samples_of_a_document_and_of_an_archive_are_left_out_one_by_one(put):
     samples = list(tool_files.inspect_samples())
-    del samples[5]["output"]["choices"][0]["message"]["content"]
+    del samples[5]["output"]["choices"][0]["message"]
     for name, write, place in (
         ("log.json", tool_files.inspect_json, "samples[5]"),
         ("log.eval", tool_files.inspect_eval, "samples/1_epoch_2.json"),
     ):
         path = put(name, write(samples))
-        assert f"{name}, {place}: expected message.content" in fault(path)
+        assert f"{name}, {place}: expected message" in fault(path)
         collected = collect([path], skip_bad=True)
         assert [len(sample.drawn) for sample in collected.samples] == [4, 3, 4]
         assert len(collected.findings.skipped) == 1
@@ -462,7 +462,7 @@ def test_answers_are_found_in_whole_responses_as_in_replies_to_our_own_prompt(pu
         table = run.responses()
     assert table["answer"].to_list() == ["Paris", "paris", "Lyon", ""]
     assert table["confidence"].to_list() == [0.9, None, 0.4, None]
-    assert table["status"].to_list() == ["parsed", "fallback", "parsed", "non_answer"]
+    assert table["status"].to_list() == ["parsed", "fallback", "parsed", "empty"]
     assert table["text"].to_list() == texts
     rows = [{"question": "?", "answers": ["Answer: Paris\nConfidence: 90%", " b "]}]
     score([put("own.jsonl", lines(rows))], "own.db")
@@ -606,7 +606,7 @@ def test_the_real_logs_are_read(semece, shared_data):
     assert table["question_id"].to_list() == ["1", "2"]
     assert table["correct"].to_list() == [0.5, 1.0]
     assert table["sem1"].to_list() == [0.5, 1.0]
-    assert responses["answer"].to_list() == ["No", "Yes.", "No.", "No"]
+    assert responses["answer"].to_list() == ["No", "Yes", "No.", "No"]
     assert semece("score", logs / "inspect_log_streaming.eval", "-o", "g.db", "-j", "given")[0] == 0
     assert estimates("g.db")["correct"].to_list() == [0.5, 1.0]
 

@@ -8,9 +8,10 @@ import random
 
 import pytest
 
-from semece.judges.answer_keys import is_non_answer, normalise
+from semece.judges.answer_keys import normalise
 from semece.judges.forms import assemble, distinct
 from semece.judges.rules.rules_judge import RulesJudge
+from semece.prompts.non_answers import is_non_answer
 from semece.prompts.responses import read_response
 from semece.records import Question
 from tests.judges.case_rows import cases

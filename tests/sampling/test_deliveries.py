@@ -3,7 +3,7 @@
 import json
 
 from semece.models import Call, Reply
-from semece.prompts.repairs import LONGEST_REPLY
+from semece.prompts.replies import LONGEST_REPLY
 from semece.sampling.deliveries import MOST_KEPT, delivered_rows
 from semece.store.keys import Slot
 
@@ -29,3 +29,15 @@ def test_every_other_reply_is_kept_as_it_came():
         made = row(text, status)
         assert made.text == text
         assert json.loads(made.raw)["message"]["content"] == text
+
+
+def test_a_reply_without_a_text_outside_its_thoughts_is_empty_whichever_adapter_brought_it():
+    from semece.models import Call, Reply
+    from semece.sampling.deliveries import delivered_rows
+    from semece.store import FINAL, Slot
+
+    texts = ["Answer: Oslo", "", " \n", "<think>Oslo?</think>", "\u200b"]
+    slots = [Slot(bytes([i]), "respond", "q", i, None, b"r") for i in range(len(texts))]
+    call = Call(tuple(Reply(text, "ok", "stop", "{}") for text in texts))
+    assert [row.status for row in delivered_rows(call, slots, "c", None)] == ["ok", *["empty"] * 4]
+    assert "empty" in FINAL, "--retry-failed asks for it again"

@@ -113,3 +113,26 @@ def test_where_a_model_was_asked_is_recorded_without_a_key_and_may_change(tmp_pa
             wanted = shown or (address and "http://127.0.0.1:2/v1")
             assert store.meta("base_url", {}) == ({"my/model": wanted} if wanted else {})
     assert secret.encode() not in path.read_bytes()
+
+
+def test_mathematics_is_judged_by_math_if_no_judge_is_named_and_a_begun_run_keeps_its_judge(tmp_path):
+    from semece.sampling import resuming
+    from semece.store import Store
+
+    settings = Settings("openai/gpt-4o-mini", "math-500")
+    assert settings.judges() == ("math", "math")
+    with Store(tmp_path / "a.db", write=True) as store:
+        store.set_meta("view", {"partition_judge": "rules", "grade_judge": "rules"})
+    assert resuming(settings, tmp_path / "a.db").judges() == ("rules", "rules")
+    assert resuming(settings, tmp_path / "absent.db").judges() == ("math", "math")
+
+
+def test_an_answer_pattern_is_a_regular_expression():
+    from semece.errors import SemeceError
+    from semece.sampling import check_options
+
+    with pytest.raises(SemeceError, match="a regular expression"):
+        check_options(Settings("fake/?pmf=1", "starter", answer_pattern="("))
+    prompt = Settings("fake/?pmf=1", "starter", answer_pattern="=> (.*)").response_prompt
+    assert prompt.read("=> Oslo").answer == "Oslo"
+    assert prompt.hash == Settings("fake/?pmf=1", "starter").response_prompt.hash, "responses are not bought again"

@@ -68,7 +68,7 @@ def asked(monkeypatch):
 def test_what_was_derived_once_is_read_after_that_and_says_the_same(path, asked):
     first = read(path)
     assert {name: asked.count(name) for name in asked} == {f"q{i}": 4 for i in range(4)}, "a partition, three verdicts"
-    assert makers(path) == {"partition exact-1": 4, "verdict exact-1": 12, "alarms-1": 4}
+    assert makers(path) == {"partition exact-2": 4, "verdict exact-2": 12, "alarms-1": 4}
     asked.clear()
     assert read(path) == first
     assert not asked
@@ -78,7 +78,7 @@ def test_one_question_costs_one_question(path, asked):
     with Run(path) as run:
         one = run.question("q2")
     assert set(asked) == {"q2"}
-    assert makers(path)["partition exact-1"] == 1
+    assert makers(path)["partition exact-2"] == 1
     asked.clear()
     assert read(path)[2] == one
     assert set(asked) == {"q0", "q1", "q3"}
@@ -87,9 +87,9 @@ def test_one_question_costs_one_question(path, asked):
 def test_each_judge_has_its_own_rows_and_a_new_version_derives_anew(path, asked, monkeypatch):
     read(path)
     read(path, judge="rules")
-    assert {"partition exact-1", f"partition {open_judge('rules').derived_id}"} <= set(makers(path))
+    assert {"partition exact-2", f"partition {open_judge('rules').derived_id}"} <= set(makers(path))
     asked.clear()
-    monkeypatch.setattr(ExactJudge, "id", "exact-2")
+    monkeypatch.setattr(ExactJudge, "id", "exact-3")
     with Store(path) as store:
         from semece.judges.judged_questions import FreeJudge, judge_question
         from semece.store.judge_replies import KeptJudge, read_stored
@@ -99,8 +99,8 @@ def test_each_judge_has_its_own_rows_and_a_new_version_derives_anew(path, asked,
         read_stored(judge_question(question, ["Paris"], judges), store)
         store.keep_derived()
     assert asked == ["q0", "q0"]
-    assert makers(path)["partition exact-2"] == 1
-    assert makers(path)["partition exact-1"] == 4, "what an earlier version derived stays true"
+    assert makers(path)["partition exact-3"] == 1
+    assert makers(path)["partition exact-2"] == 4, "what an earlier version derived stays true"
 
 
 def test_other_answers_are_another_source(path, asked):

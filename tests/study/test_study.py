@@ -274,6 +274,7 @@ top_p = 0.9
 max_tokens = 77
 reasoning_effort = "low"
 elicit = "none"
+answer_pattern = "=> (.*)"
 prompt = "{tmp_path}/p.txt"
 base_url = "http://127.0.0.1:9/v1"
 timeout = 5

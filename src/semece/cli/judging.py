@@ -33,7 +33,7 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     file: Annotated[Path, typer.Argument(help="Labelled answers: JSONL, CSV or Parquet.")],
     judges: Annotated[
         list[str],
-        typer.Option("--judge", "-j", help="rules, exact, or a model's spelling; may be given several times."),
+        typer.Option("--judge", "-j", help="rules, exact, math, or a model's spelling; may be given several times."),
     ],
     output: Annotated[
         Optional[Path],  # noqa: UP045

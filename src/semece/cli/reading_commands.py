@@ -112,6 +112,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
     if done < selected:
         yield f"{done:,} of {selected:,} questions complete"
     yield f"{run.name}: {tables.verdict(row)}"
+    yield from tables.reading_lines(run.counts, run.confidences, run.unlabelled)
     if "rules" in run.judge_names:
         yield "Grouped and graded by rules, not by a model or a person."
 

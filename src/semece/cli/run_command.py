@@ -29,13 +29,14 @@ STAGES = {"respond": "responses", "judge": "judged"}
 
 def run_command(told: Told) -> None:
     """Run from the command line's options."""
-    from semece.sampling import check_judges, plan, plan_text, resolve
+    from semece.sampling import check_judges, plan, plan_text, resolve, resuming
 
     told, prices = with_config(told)
     handling = told.record(Handling)
     load_keys(handling.env_file)
     settings = settings_from(told, prices)
     path = handling.output or default_path(settings)
+    settings = resuming(settings, path)
     check_judges(settings)
     if not handling.dry_run:
         typer.echo(str(path), err=True)

@@ -32,7 +32,7 @@ def score(  # noqa: PLR0917 - one parameter per option
     output: Annotated[Optional[Path], _option("--output", "-o", help="The run file.")] = None,  # noqa: UP045
     judge: Annotated[
         Optional[str],  # noqa: UP045
-        _option("--judge", "-j", help="rules, exact, or given: labels, grades or scores of the files."),
+        _option("--judge", "-j", help="rules, exact, math, or given: labels, grades or scores of the files."),
     ] = None,
     form: Annotated[
         Optional[str], _option("--format", help="Whose files they are. Default: by what is in them.", panel=FILES)  # noqa: UP045

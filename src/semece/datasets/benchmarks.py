@@ -48,6 +48,8 @@ class Benchmark:
         Of the file; None if no hash of exactly these bytes is known.
     gate : str, optional
         The page where access must be asked for.
+    judge : str, optional
+        Who judges the answers if nobody is named.
     """
 
     count: int
@@ -58,6 +60,7 @@ class Benchmark:
     convert: Callable[[Row], Row | None]
     sha256: str | None = None
     gate: str | None = None
+    judge: str | None = None
 
     @property
     def suffix(self) -> str:
@@ -236,6 +239,7 @@ BENCHMARKS = {
         ("unique_id", "problem", "answer"),
         columns("problem", "answer", id="unique_id", keep=("subject", "level")),
         "35dc41080a3680858b27fa7e0533d2d547825316fc5dafe5d316f4ccc5a06132",
+        judge="math",
     ),
     "aime": Benchmark(
         30,
@@ -245,6 +249,7 @@ BENCHMARKS = {
         ("id", "problem", "answer"),
         columns("problem", "answer", id="id"),
         "b4e273c02d3e7fe1b74b59eae768fc8230bfb0f79539890cb56f4361caac0331",
+        judge="math",
     ),
     "hle": Benchmark(
         2158,

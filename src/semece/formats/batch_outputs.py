@@ -151,10 +151,17 @@ def _choices(body: Json, place: str, where: str) -> Iterator[FileResponse]:
         message = value_in(body, where, "choices", i, "message")
         if isinstance(message, dict) and message.get("refusal"):
             yield FileResponse(text_in(message, where, "refusal"), place, status="refusal")
-        elif isinstance(message, dict) and message.get("content") is None:
-            yield FileResponse("", place, status=status)
+        elif message is None or (isinstance(message, dict) and not isinstance(message.get("content"), str)):
+            yield FileResponse(_parts(message.get("content") if message else None), place, status=status)
         else:
             yield FileResponse(text_in(message, where, "content"), place, status=status)
+
+
+def _parts(content: Json) -> str:
+    """Give the text of a list of parts, of which only texts count; nothing of anything else."""
+    parts = content if isinstance(content, list) else []
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _response(body: dict[str, Any], place: str, where: str) -> FileResponse:
@@ -169,7 +176,7 @@ def _response(body: dict[str, Any], place: str, where: str) -> FileResponse:
         for part in list_in(item, where, "content") if value_in(item, where, "type") == "message" else ():
             if value_in(part, where, "type") == "refusal":
                 return FileResponse(text_in(part, where, "refusal"), place, status="refusal")
-            texts.append(text_in(part, where, "text"))
+            texts += [text_in(part, where, "text")] if value_in(part, where, "type") == "output_text" else []
     return FileResponse("".join(texts), place, status=status)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
 from semece.canonical_json import encodable
 from semece.datasets import storable
-from semece.errors import shortened
+from semece.errors import finish_status, shortened
 from semece.formats.sources import fault
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def ended(stops: Mapping[str, FileStatus], reason: object) -> FileStatus:
     >>> ended({"length": "truncated"}, "length"), ended({"length": "truncated"}, "stop")
     ('truncated', 'ok')
     """
-    return stops.get(reason, "ok") if isinstance(reason, str) else "ok"
+    return stops.get(reason) or finish_status(reason) if isinstance(reason, str) else "ok"
 
 
 def natural(text: str) -> list[tuple[int, int, str]]:

@@ -219,7 +219,7 @@ def _drawn(source: SampleFile, sample: dict[str, Any], place: str, resolve: Reso
         return
     scores = _scores(sample, where)
     for i, choice in enumerate(list_in(sample, where, "output", "choices")):
-        content = value_in(choice, where, "message", "content")
+        content = value_in(choice, where, "message").get("content")
         status = ended(STOPS, choice.get("stop_reason"))
         if isinstance(content, list) and any(isinstance(part, dict) and part.get("refusal") for part in content):
             status = "refusal"
@@ -240,10 +240,10 @@ def _failure(sample: dict[str, Any]) -> str:
 
 def _content(content: Json, where: str, resolve: Resolve) -> str:
     """Give the text of a message: a text, or the text parts of a list."""
-    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content or ""}]
     texts = []
     for part in parts:
-        if value_in(part, where, "type") == "text":
+        if value_in(part, where, "type") == "text" and part.get("text") is not None:
             text = text_in(part, where, "text")
             if text.startswith(_ATTACHED):
                 text = resolve(text.removeprefix(_ATTACHED), where)

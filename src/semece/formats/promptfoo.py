@@ -141,10 +141,10 @@ def _expected(result: dict[str, Any]) -> tuple[str, ...]:
 def _drawn(source: SampleFile, result: dict[str, Any], place: str) -> tuple[FileResponse, ...]:
     """Read the response, none if there was an error."""
     response = result.get("response")
-    if not isinstance(response, dict) or response.get("output") is None or result.get("failureReason") == ERROR:
+    if not isinstance(response, dict) or response.get("error") or result.get("failureReason") == ERROR:
         source.findings.failed["error"] += 1
         return ()
-    text = text_in(response, source.where(place), "output")
+    text = "" if response.get("output") is None else text_in(response, source.where(place), "output")
     if response.get("cached"):
         source.findings.note(CACHED)
     status: FileStatus = "refusal" if response.get("isRefusal") is True else ended(STOPS, response.get("finishReason"))

@@ -63,6 +63,7 @@ def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> FileQuesti
     answers = _list(row, "answers", where)
     if not answers:
         raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get('answers')!r}")
+    answers = ["" if answer is None else answer for answer in answers]
     for i, answer in enumerate(answers):
         if not isinstance(answer, str):
             raise ParseError(f"{where}: answers must be texts; got {answer!r} at index {i}")

@@ -57,7 +57,8 @@ def _sample(source: SampleFile, i: int, texts: list[Any], sampled: list[Any], or
     where = source.where(place)
     text = text_in(texts, where, i)
     responses = [*originals[i : i + 1], *list_in(sampled, where, i)]
-    drawn = [FileResponse(text_in(responses, where, k), place) for k in range(len(responses))]
+    texts_or_none = ["" if text is None else text_in(responses, where, k) for k, text in enumerate(responses)]
+    drawn = [FileResponse(each, place) for each in texts_or_none]
     return FileQuestion(Question(str(i), text), tuple(drawn), file=str(source.path), place=place, whole=True)
 
 

@@ -1,15 +1,15 @@
-"""Text as answers use it: the key of identical answers, and answers that answer nothing.
+"""Text as answers use it: the key of identical answers, and its words.
 
-Two strings with the same :func:`normalise` are the same answer before any judge is asked.
+Two strings with the same :func:`answer_key` are the same answer before any judge is asked.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
+
+from semece.prompts import is_non_answer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,16 +68,140 @@ class _Invisible(dict[int, str | None]):
         return self[code]
 
 
+class _Unseen(dict[int, str | None]):
+    """What has no width is dropped; what is white space in some alphabet is a blank."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        category = unicodedata.category(character)
+        unseen = category in {"Cf", "Co", "Cs"} or (category == "Cc" and not character.isspace())
+        self[code] = None if unseen else " " if character.isspace() else character
+        return self[code]
+
+
+_UNSEEN = _Unseen()
 _CHARACTERS = _Characters({ord("&"): " and "})
 _INVISIBLE = _Invisible(dict.fromkeys(map(ord, "'’‘ʼ`´ʹʻ′"), None))
 
 
+_MARKS_OF_FORM = frozenset("\\^_=+*/<>[]{}|~#@%°‰′″§¬")
+_ABBREVIATION = re.compile(r"(?:[^\W\d_]\.\s?)+(?:[^\W\d_])?")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_DASH = r"[-‐‑‒–—―−]"
+_LETTER = r"[^\W\d_]"
+_FORMAL = re.compile(
+    # a dash that joins no two words
+    rf"^\s*{_DASH}(?!\s+{_LETTER}{_LETTER})|(?:[^\s\w]|\d)[ \t]*{_DASH}|{_DASH}\s*(?:[^\s\w]|\d|$)"
+    rf"|(?<!{_LETTER}){_LETTER}\s*{_DASH}\s*{_LETTER}(?!{_LETTER})"  # a - b
+    rf"|\w\(|\((?!{_LETTER}\))(?:(?!{_LETTER}{_LETTER})[^()])*\)"  # f(x), (0, 1)
+    rf"|[\d)]\s*!|(?<!{_LETTER}){_LETTER}!(?!\w)|!(?=\w)|&&"  # 5!, n!, !x
+    rf"|\d['\"’”]|(?<!['’\w]){_LETTER}['’](?!\w)|['’](?=\(|\d)"  # 5', x', f'(x), '90
+    r"|\d[,:](?=\d)(?!(?<=,)\d{3}(?:,\d{3})*(?![\d,]))",  # 1,2 and 6:9, not 1,000
+    re.MULTILINE,
+)
+"""Signs, brackets and operators that punctuation could hide."""
+_QUOTES = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("**", "**"), ("'", "'"))
+_MINUSES = dict.fromkeys(map(ord, "−‐‑‒–"), "-")
+_BLANKS = re.compile(r"\s+")
+_NEEDLESS = re.compile(r"(?<=\W)\s|\s(?=\W)")
+
+
+class _Forms(dict[str, bool]):
+    """Whether a character makes a text one of mathematics, code or signs."""
+
+    def __missing__(self, character: str) -> bool:
+        raised = unicodedata.decomposition(character).startswith(("<super>", "<sub>", "<fraction>"))
+        signs = unicodedata.category(character) in {"Sm", "Sc", "No"}
+        self[character] = character in _MARKS_OF_FORM or raised or signs
+        return self[character]
+
+
+_FORMS = _Forms()
+
+
+def answer_key(text: str) -> str:
+    r"""Reduce an answer to the key under which identical answers share a class.
+
+    The key removes nothing that can change a meaning. Of natural words, Unicode compatibility forms (NFKC), case,
+    punctuation, the articles *a*, *an*, *the* and white space make no difference. A text with mathematics, code or
+    signs in it keeps its case and all of its marks: only blanks, quotes around it and a final full stop go. Accents
+    stay.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    str
+        ``''`` if nothing but punctuation was there.
+
+    Examples
+    --------
+    >>> answer_key("  The Eiffel-Tower! "), answer_key("St. Louis, Missouri"), answer_key("1,250 km")
+    ('eiffel tower', 'st louis missouri', '1250 km')
+    >>> answer_key("- x"), answer_key("[0, 1)"), answer_key("5 !"), answer_key(r"$\frac{1}{2}$")
+    ('-x', '[0,1)', '5!', '$\\frac{1}{2}$')
+    """
+    bare = _outside_quotes(_visible(text).strip())
+    return _formal_key(bare) if _is_formal(bare) else normalise(bare)
+
+
+def kept_key(text: str) -> str | None:
+    """Give the key of an answer; None for one that says nothing.
+
+    Examples
+    --------
+    >>> kept_key("Paris."), kept_key("I don't know")
+    ('paris', None)
+    """
+    return None if is_non_answer(text) else answer_key(text)
+
+
+def _visible(text: str) -> str:
+    """Drop what has no width; compose accents."""
+    return text if text.isascii() and text.isprintable() else unicodedata.normalize("NFC", text.translate(_UNSEEN))
+
+
+def _outside_quotes(text: str) -> str:
+    """Take off quotes and marks of bold that enclose the whole text."""
+    for opens, closes in _QUOTES:
+        inner = text[len(opens) : -len(closes)]
+        if text == f"{opens}{inner}{closes}" and inner.strip() == inner != "" and not _holds(inner, opens + closes):
+            return inner
+    return text
+
+
+def _holds(text: str, marks: str) -> bool:
+    return any(mark in text for mark in marks)
+
+
+def _is_formal(text: str) -> bool:
+    """Whether mathematics, code or signs are in a text."""
+    if any(_FORMS[character] for character in set(text)) or _FORMAL.search(text):
+        return True
+    plain = text.rstrip(".?! ")
+    return (
+        bool(plain)
+        and not _WORD.search(plain)
+        and not plain.replace(" ", "").isalnum()
+        and not _ABBREVIATION.fullmatch(text)
+    )
+
+
+def _formal_key(text: str) -> str:
+    """Keep all marks; a blank stays only between two letters or digits."""
+    spaced = _NEEDLESS.sub("", _BLANKS.sub(" ", text.translate(_MINUSES)))
+    return spaced[:-1] if spaced.endswith(".") and not spaced.endswith("..") and len(spaced) > 1 else spaced
+
+
 def normalise(text: str) -> str:
-    """Reduce an answer to the key under which identical answers share a class.
+    """Reduce a text to its words and the signs next to them.
 
     Unicode compatibility forms (NFKC), case, punctuation, the articles *a*, *an*, *the* and white space make no
-    difference. What changes a meaning stays: signs, decimal points, fractions, percent and currency marks, ``+`` and
-    ``#``. Accents stay; the rules judge folds them.
+    difference. Signs, decimal points, fractions, percent and currency marks, ``+`` and ``#`` stay; brackets and most
+    operators do not: see :func:`answer_key` for what may stand for an answer. Accents stay; the rules judge folds them.
 
     Parameters
     ----------
@@ -122,88 +246,6 @@ def _without_articles(words: list[str]) -> list[str]:
         if word not in ARTICLES or letter or place == len(words) - 1:
             kept.append(word)
     return kept
-
-
-LONGEST = 400
-"""A text of more characters than this is no mere refusal."""
-
-_GUESSES = re.compile(
-    r"\b(?:but|however|although|though|maybe|perhaps|probably|likely|guess|think|believe|based on|according to)\b"
-)
-"""What announces an answer after a refusal."""
-
-_FILLER = r"(?:(?:really|actually|currently|honestly|unfortunately|simply|just|well) )*"
-_OBJECT = (
-    r"(?: (?:this|that|for|about|of|on|to|any|answer|who|what|when|where|which|whether|if|with|as|how (?!to )).*)?"
-)
-_HAVING = r"have (?:\w+ )?(?:answer|information|data|access|knowledge|idea)"
-_KNOWING = rf"(?:(?:know|{_HAVING}){_OBJECT}|(?:recall|remember)(?: .*)?)"
-_TELLING = "answer|provide|determine|find|verif|say|tell|help|assist|confirm|recall|remember|give|identif|access|known"
-_LACKING = (
-    r"not (?:known|available|applicable|specified|given|stated|mentioned|provided|clear|recorded|disclosed)"
-    r"|(?:not enough|insufficient) \w+|impossible to (?:say|tell|know|determine|answer)"
-)
-_DECLINING = "would rather not|rather not|prefer not to|wont|will not|decline to|refuse to"
-_NOTHING = "idea|clue|answer|response|comment|information"
-_ASKING = "what|who|how|where|when|why|which|whether"
-_OPEN = "unknown|unclear|undetermined|n a|idk|dunno"
-_SOURCE = r"(?:text|context|passage|article|document|question|source)"
-_START = (
-    r"(?:(?:hm+|well|oh|um+|uh) )?(?:as of my (?:last|latest|current) (?:knowledge )?(?:update|training|cutoff) )?"
-    r"(?:(?:i am |im |i )?(?:sorry|afraid|apologi[sz]e)(?: but| that)? )?"
-)
-_REFUSALS = tuple(
-    re.compile(rf"{_START}{_FILLER}(?:{pattern})(?: sorry)?")
-    for pattern in (
-        r"(?:as )?ai (?:language )?(?:model|assistant)\b.*",
-        rf"(?:i |we )?{_FILLER}(?:do not|dont|did not|didnt|would not|wouldnt) {_FILLER}{_KNOWING}",
-        rf"(?:i am |im |we are )?{_FILLER}(?:not (?:sure|certain|aware|familiar)|unsure|uncertain|clueless){_OBJECT}",
-        r"(?:i am |im |we are )?(?:unable|not able) to \w+.*",
-        rf"(?:i |we |it )?(?:can ?not|cant|could not|couldnt) (?:be )?(?:{_TELLING})\w*(?: .*)?",
-        rf"(?:i |id )?(?:{_DECLINING}) (?:answer|say|tell|respond|provide|give)(?: .*)?",
-        rf"(?:i have |there is )?no (?:{_NOTHING})(?: (?:about|on|given|available|to|in|for|{_ASKING}).*)?",
-        rf"there is (?:{_LACKING})(?: .*)?",
-        rf"{_SOURCE} (?:does not|doesnt|did not|didnt) (?:say|tell|provide|mention|specify|state|contain|give)(?: .*)?",
-        rf"(?:(?:answer|it|this|that|{_SOURCE}) is )?(?:{_OPEN}|{_LACKING})(?: (?:to|in|from|by|{_ASKING}) .*)?",
-        r"beats me|who knows",
-    )
-)
-"""Refusals in normalised words, without articles and apostrophes."""
-
-
-def is_non_answer(text: str) -> bool:
-    """Whether an answer says nothing: empty, or a refusal in words.
-
-    English refusals are recognised by rule, a few of other languages by the list in ``non_answers.tsv``. A refusal
-    followed by a guess ('I don't know, but maybe Paris') is an answer.
-
-    Parameters
-    ----------
-    text : str
-        An answer.
-
-    Returns
-    -------
-    bool
-        True for a non-answer.
-
-    Examples
-    --------
-    >>> is_non_answer("I don't know."), is_non_answer("?"), is_non_answer("I Don't Know How to Love Him")
-    (True, True, False)
-    """
-    key = normalise(text)
-    if not key or key in _foreign_refusals():
-        return True
-    if len(key) > LONGEST or _GUESSES.search(key, 16):
-        return False
-    return any(refusal.fullmatch(key) for refusal in _REFUSALS)
-
-
-@lru_cache(maxsize=1)
-def _foreign_refusals() -> frozenset[str]:
-    lines = resources.files(__package__).joinpath("non_answers.tsv").read_text(encoding="utf-8").splitlines()
-    return frozenset(normalise(line.split("\t")[1]) for line in lines if line and not line.startswith("#"))
 
 
 def check_answers(answers: Sequence[str]) -> None:

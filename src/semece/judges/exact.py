@@ -1,10 +1,10 @@
-"""The strictest judge: two answers are the same if their normalised strings are."""
+"""The strictest judge: two answers are the same if their keys are."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
+from semece.judges.answer_keys import answer_key, check_answers, check_references, kept_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ExactJudge:
-    """Equality of normalised strings; a :class:`semece.judges.RuleJudge`.
+    """Equality of keys (:func:`semece.judges.answer_keys.answer_key`); a :class:`semece.judges.RuleJudge`.
 
     Examples
     --------
@@ -26,19 +26,19 @@ class ExactJudge:
     """
 
     name = "exact"
-    id = "exact-1"
+    id = "exact-2"
 
     def partition(self, question: Question, answers: Sequence[str], /) -> list[int]:
-        """Group non-empty strings by their normalised form; labels by first appearance."""
+        """Group non-empty strings by their key; labels by first appearance."""
         del question
         check_answers(answers)
         labels: dict[str, int] = {}
-        return [labels.setdefault(normalise(answer), len(labels)) for answer in answers]
+        return [labels.setdefault(answer_key(answer), len(labels)) for answer in answers]
 
     def grade(self, question: Question, answer: str, /) -> Verdict:
-        """Correct if equal to a reference after normalisation; a non-answer is not attempted."""
+        """Correct if its key is that of a reference; a non-answer is not attempted."""
         check_references(question)
-        key = normalise(answer)
-        if key and any(normalise(reference) == key for reference in question.references):
+        key = answer_key(answer)
+        if key and any(answer_key(reference) == key for reference in question.references):
             return "correct"
-        return "not_attempted" if is_non_answer(answer) else "incorrect"
+        return "not_attempted" if kept_key(answer) is None else "incorrect"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from semece.judges.answer_keys import is_non_answer, normalise
+from semece.judges.answer_keys import kept_key
 from semece.records import Partition
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def distinct(answers: Sequence[str]) -> Forms:
     known: dict[str, str | None] = {}
     for answer in answers:
         if answer not in known:
-            known[answer] = None if is_non_answer(answer) else normalise(answer)
+            known[answer] = kept_key(answer)
     keys = [known[answer] for answer in answers]
     order: dict[str, int] = {}
     places = tuple(None if key is None else order.setdefault(key, len(order)) for key in keys)

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from semece.errors import ParseError
+from semece.errors import ParseError, SemeceError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,6 +41,14 @@ class Undelivered(ParseError):  # noqa: N818 - a state of the store too
     def __init__(self, status: str) -> None:
         super().__init__(f"the judge's reply was delivered without a text ({status})")
         self.status = status
+
+
+class Undecided(ParseError):  # noqa: N818 - a state of a comparison, not an error of anybody
+    """A judge could not find out what it was asked: there is no verdict."""
+
+
+class Absent(SemeceError):  # noqa: N818 - a state of the machine
+    """What a judge needs is not installed here, or does not start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,12 +64,20 @@ def _without_variants(make: Callable[[], Judge]) -> Callable[..., Judge]:
     return opened
 
 
+def _math() -> Judge:
+    """Open the mathematics judge; its library is found then."""
+    from semece.judges.math import MathJudge
+
+    return FreeJudge(MathJudge())
+
+
 MODEL = "SERVICE/NAME"
 """Stands in the table for every spelling of a model."""
 
 JUDGES: dict[str, KnownJudge] = {
     "rules": KnownJudge("rules of English, no model: free", _without_variants(_rules)),
     "exact": KnownJudge("equal strings, no model: free", _without_variants(partial(FreeJudge, ExactJudge()))),
+    "math": KnownJudge("equal as mathematics, words by the rules, no model: free", _without_variants(_math)),
     "given": KnownJudge(
         "labels and grades that came with the samples", _without_variants(GivenJudge), came_with_samples=True
     ),

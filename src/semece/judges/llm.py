@@ -15,11 +15,11 @@ from semece.canonical_json import digest
 from semece.judges.judge_protocol import Query
 from semece.judges.judged_questions import StringJudge
 from semece.models import Decoding, Message
-from semece.prompts import load_text
-from semece.prompts.replies import (
+from semece.prompts import (
     GRADE_SCHEMA,
     PARTITION_SCHEMA,
     by_first_appearance,
+    load_text,
     read_grade,
     read_partition,
 )
@@ -42,7 +42,7 @@ JUDGE_TOKENS = 2048
 CLIP = 500
 """Characters of an answer that the judge is shown in a partition; four times as many in a grade."""
 
-VERSION = 1
+VERSION = 2
 """Of what is made of replies: how they are read, and how the calls of one question are put together."""
 
 

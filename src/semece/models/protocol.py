@@ -15,7 +15,7 @@ from semece.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-ReplyStatus = Literal["ok", "content_filter", "truncated", "refusal"]
+ReplyStatus = Literal["ok", "empty", "content_filter", "truncated", "refusal"]
 """``ok``, or delivered and paid for but without a usable text (by the provider's own field).
 
 A prompt that is longer than the context is ``truncated`` too: asking again would not help, and other prompts may fit.
@@ -94,7 +94,7 @@ class Reply:
     ----------
     text : str
         The text; ``''`` if there was none.
-    status : {'ok', 'content_filter', 'truncated', 'refusal'}
+    status : {'ok', 'empty', 'content_filter', 'truncated', 'refusal'}
         See :data:`ReplyStatus`.
     finish_reason : str or None
         The provider's own word.

@@ -6,6 +6,7 @@ text and its options, so that a run file says what was asked.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
@@ -14,12 +15,39 @@ from typing import TYPE_CHECKING, Literal
 from semece.canonical_json import digest
 from semece.errors import ParseError
 from semece.models import Message
-from semece.prompts.responses import Labels, Reading, read_response
+from semece.prompts.answer_places import Labels
+from semece.prompts.conclusions import said
+from semece.prompts.confidences import Scale
+from semece.prompts.final_message import is_blank
+from semece.prompts.markup import bare, last_box
+from semece.prompts.non_answers import is_non_answer
+from semece.prompts.replies import GRADE_SCHEMA, PARTITION_SCHEMA, by_first_appearance, read_grade, read_partition
+from semece.prompts.responses import Reading, read_response
 
 if TYPE_CHECKING:
     from semece.records import Question
 
-__all__ = ["Elicit", "Labels", "Reading", "ResponsePrompt", "Style", "load_text", "response_prompt"]
+__all__ = [
+    "GRADE_SCHEMA",
+    "PARTITION_SCHEMA",
+    "Elicit",
+    "Labels",
+    "Reading",
+    "ResponsePrompt",
+    "Scale",
+    "Style",
+    "bare",
+    "by_first_appearance",
+    "is_blank",
+    "is_non_answer",
+    "last_box",
+    "load_text",
+    "read_grade",
+    "read_partition",
+    "read_response",
+    "response_prompt",
+    "said",
+]
 
 Elicit = Literal["percent", "none"]
 """What is asked for beside the answer: a confidence in percent, or nothing."""
@@ -28,7 +56,7 @@ Style = Literal["chat", "completion"]
 """How a model is asked: by a message, or by a text that it continues."""
 
 PLACEHOLDER = "{question}"
-READER = "reader-1"
+READER = "reader-2"
 """The id of what reads responses: changes whenever a reading may change. Readings are stored under it."""
 
 VERSION = 1
@@ -68,6 +96,8 @@ class ResponsePrompt:
         What the lines of a response begin with.
     grammar : str or None
         A GBNF grammar of the continuation, for models that take one.
+    pattern : str or None
+        A regular expression that finds the answer in a response, before everything else.
     """
 
     name: str
@@ -75,14 +105,21 @@ class ResponsePrompt:
     style: Style = "chat"
     labels: Labels = field(default_factory=Labels)
     grammar: str | None = None
+    pattern: str | None = None
 
     @property
     def hash(self) -> str:
         """Sha256 over everything that changes the messages or what is looked for in a response.
 
-        The code of the reader is not part of it: a better reader reads the responses that are there.
+        The code of the reader is not part of it, and no pattern: another reading reads the responses that are there.
         """
         return digest([self.text, self.style, self.labels.answer, self.labels.confidence, self.grammar]).hex()
+
+    @property
+    def reading_id(self) -> str:
+        """Names everything that changes a reading: under it readings are stored."""
+        found_by = "" if self.pattern is None else f";{digest(self.pattern).hex()[:16]}"
+        return f"{self.hash[:16]};{READER}{found_by}"
 
     @property
     def continues_answer(self) -> bool:
@@ -108,11 +145,12 @@ class ResponsePrompt:
         Examples
         --------
         >>> response_prompt().read("Well.\nAnswer: Jupiter\nConfidence: 90%")
-        Reading(answer='Jupiter', confidence=0.9, status='parsed')
+        Reading(answer='Jupiter', confidence=0.9, status='parsed', stated='90%')
         >>> response_prompt(style="completion").read(" Jupiter\nConfidence: 90%")
-        Reading(answer='Jupiter', confidence=0.9, status='parsed')
+        Reading(answer='Jupiter', confidence=0.9, status='parsed', stated='90%')
         """
-        return read_response(text, self.labels, continues_answer=self.continues_answer)
+        pattern = None if self.pattern is None else re.compile(self.pattern)
+        return read_response(text, self.labels, continues_answer=self.continues_answer, pattern=pattern)
 
 
 def response_prompt(elicit: Elicit = "percent", *, style: Style = "chat", text: str | None = None) -> ResponsePrompt:

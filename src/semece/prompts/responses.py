@@ -1,26 +1,24 @@
-"""The reader of responses: the answer, and the confidence the model stated."""
+"""The reader of responses: the answer, the confidence the model stated, and how they were found."""
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Literal
 
+from semece.prompts.answer_places import Labels, Place, in_json, labelled, lines_of, stated, tagged
+from semece.prompts.conclusions import conclude
+from semece.prompts.confidences import read_stated
+from semece.prompts.final_message import final_message, is_blank
+from semece.prompts.markup import bare
+from semece.prompts.non_answers import is_non_answer
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
-FALLBACK_LENGTH = 200
-"""How many characters of a response without an answer line are taken for the answer."""
+    from semece.prompts.answer_places import TextLine
 
-
-@dataclass(frozen=True, slots=True)
-class Labels:
-    """What the lines of a response begin with; no confidence is looked for if its label is None."""
-
-    answer: str = "Answer"
-    confidence: str | None = "Confidence"
+ReadStatus = Literal["parsed", "concluded", "fallback", "non_answer", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,196 +28,63 @@ class Reading:
     Parameters
     ----------
     answer : str
-        The short text; ``''`` for a non-answer.
+        The short text; ``''`` if there is none. A refusal in words is read like any answer.
     confidence : float or None
-        In [0, 1]; None if none was stated or it cannot be read with certainty.
-    status : {'parsed', 'fallback', 'non_answer'}
-        Whether there was an answer line, the end of the text was taken, or nothing was left.
-        A refusal in words is read like any answer.
+        In [0, 1]; None if none was stated or it cannot be read with certainty from this response alone.
+    status : {'parsed', 'concluded', 'fallback', 'non_answer', 'empty'}
+        Whether there was an answer line or tag, or a closing convention, or the whole text was taken; whether what was
+        found is a refusal or nothing; ``empty``: the response has no text outside its thoughts.
+    stated : str
+        The confidence as the response states it; ``''`` if it states none.
     """
 
     answer: str
     confidence: float | None
-    status: Literal["parsed", "fallback", "non_answer"]
+    status: ReadStatus
+    stated: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A line of a response: an answer line, a confidence line, or any other."""
-
-    kind: Literal["answer", "confidence", "other"]
-    text: str
-
-
-_THINKING = re.compile(r"<(think|thinking)>.*?(?:</\1>|\Z)", re.IGNORECASE | re.DOTALL)
-_END_OF_THINKING = re.compile(r"\A.*</think(?:ing)?>", re.IGNORECASE | re.DOTALL)
-
-
-def without_thinking(text: str) -> str:
-    """Take out what a reasoning model thought aloud: ``<think>...</think>``, also if one of the two tags is missing.
-
-    Examples
-    --------
-    >>> without_thinking("<think>Lyon? No.</think>Answer: Paris")
-    'Answer: Paris'
-    >>> without_thinking("Lyon? No.</think>Answer: Paris")
-    'Answer: Paris'
-    """
-    return _END_OF_THINKING.sub("", _THINKING.sub("", text))
-
-
-_WRAPPERS = tuple(
-    re.compile(pattern, re.DOTALL)
-    for pattern in (
-        r"```[\w-]*\n((?:(?!```).)+?)\n?```",
-        r"\*\*((?:(?!\*\*).)+)\*\*",
-        r"__((?:(?!__).)+)__",
-        r"\*([^*]+)\*",
-        r"_([^_]+)_",
-        r"`([^`]+)`",
-        r"\$\$([^$]+)\$\$",
-        r"\$([^$]+)\$",
-        r"\\\(((?:(?!\\\)).)+)\\\)",
-        r"\\\[((?:(?!\\\]).)+)\\\]",
-        r"\\(?:boxed|fbox|text|textbf|textit|textrm|mathrm|mathbf|emph)\s*\{(.*)\}",
-    )
+_NEXT_QUESTION = re.compile(
+    r"^[ \t>#*_]{0,20}(?:(?:next |new )?question|q|problem|exercise|human|user|instruction)(?: ?\d{1,4})?"
+    r"[ \t*_]{0,8}[:：]",
+    re.IGNORECASE | re.MULTILINE,
 )
-
-
-_OPENERS = frozenset("`*_$\\")
-"""What a wrapper begins with; most texts begin with none and are done at once."""
-
-
-def unwrap(text: str) -> str:
-    r"""Strip white space and the markdown or LaTeX that encloses the whole text, layer by layer.
-
-    Examples
-    --------
-    >>> unwrap("**Paris**"), unwrap(r"$\boxed{\text{Paris}}$"), unwrap("A* and B*")
-    ('Paris', 'Paris', 'A* and B*')
-    """
-    inner = text.strip()
-    while inner[:1] in _OPENERS:
-        found = next((m[1].strip() for w in _WRAPPERS if (m := w.fullmatch(inner)) and _is_balanced(m[1])), None)
-        if found is None:
-            return inner
-        inner = found
-    return inner
-
-
-def _is_balanced(text: str) -> bool:
-    """Whether no closing brace comes before its opening one."""
-    depth = 0
-    for mark in re.findall(r"[{}]", text):
-        depth += 1 if mark == "{" else -1
-        if depth < 0:
-            return False
-    return depth == 0
-
-
-_VALUE = re.compile(
-    r"(?P<number>\d+(?:\.\d+|,\d{1,2}(?!\d))?|\.\d+)\s*(?P<percent>[%٪]|per ?cent\b)?\s*(?P<rest>.*)",
-    re.IGNORECASE | re.DOTALL,
+_EXPLAINS = re.compile(
+    r"^[\W_]{0,20}(?:brief )?(?:explanation|reason(?:ing)?|rationale|justification|notes?|sources?|context)"
+    r"[*_]{0,3}[:：]",
+    re.IGNORECASE | re.MULTILINE,
 )
-_REST = re.compile(r"(?:confident|confidence|certain|sure)?\s*(?:[^\w\s%/+].*)?", re.IGNORECASE | re.DOTALL)
+_INSTRUCTIONS = frozenset(
+    {
+        "the answer alone, in as few words as possible; write i don't know if you do not know it",
+        "the answer alone, in as few words as possible",
+        "the answer alone",
+    }
+)
+_PLACEHOLDER = re.compile(
+    r"[<\[{(]\s*(?:(?:your|the|a|an|insert|short|final|brief|concise)\s+)*(?:answer|response)\b[^<>\[\]{}()\n]{0,80}[>\]})]"
+    r"|\.\.\.|…|_{2,}|<(?:your|insert|fill|short|x|text)\b[^<>]{0,40}>|\[[^\[\]\d,]{0,40}here\]"
+    r"|your (?:final |short )?answer(?: here)?",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"[<\[{(\s]*(?:N\s*%|X+\s*%|your confidence|(?:a )?(?:number|percentage)\b|0\s*[-–]\s*100)", re.IGNORECASE
+)
+"""What a prompt says a confidence should be."""
 
 
-@lru_cache(maxsize=4096)
-def read_confidence(text: str) -> float | None:
-    r"""Read a stated confidence; None if it is missing, out of range or ambiguous.
-
-    With a percent sign it is divided by 100; a decimal up to 1 is taken as it is; an integer from 2 to 100 is divided
-    by 100. A bare ``1`` may be 1 % or certainty: None. So is a range, a bound or a fraction. Nothing is clamped.
-
-    Returns
-    -------
-    float or None
-        In [0, 1].
-
-    Examples
-    --------
-    >>> [read_confidence(t) for t in ("90%", "0.9", "90", r"**90\%**", "0")]
-    [0.9, 0.9, 0.9, 0.9, 0.0]
-    >>> [read_confidence(t) for t in ("1", "150%", "80-90%", "high", "9/10", "-5%", "12.5")]
-    [None, None, None, None, None, None, None]
-    """
-    found = _VALUE.fullmatch(unwrap(unicodedata.normalize("NFKC", text.replace("\\%", "%"))))
-    if found is None or re.search(r"\d", found["rest"]) or not _REST.fullmatch(found["rest"]):
-        return None
-    number = float(found["number"].replace(",", "."))
-    if found["percent"]:
-        return number / 100 if number <= 100 else None
-    if not found["number"].isdecimal():
-        return number if number <= 1 else None
-    return number / 100 if number == 0 or 2 <= number <= 100 else None
-
-
-_MARKS = r"[*_`]{0,4}"
-
-
-@cache
-def _patterns(label: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Give what a line that begins with the label looks like, and what a line with the label inside looks like."""
-    tail = rf"{re.escape(label)}(?P<closed>{_MARKS})\s*[:：](?P<after>{_MARKS})(?P<value>.*)"
-    begins = re.compile(rf"[\W_]*?(?P<marks>{_MARKS})(?:final\s+)?{tail}", re.IGNORECASE)
-    inside = re.compile(rf"(?P<before>.*[^\w])(?P<marks>{_MARKS}){tail}", re.IGNORECASE)
-    return begins, inside
-
-
-def _value(found: re.Match[str]) -> str:
-    """Give what follows the label, without the marks that the label opened or that close it."""
-    value = found["value"].strip()
-    if found["marks"] and not found["closed"] and not found["after"]:
-        value = unwrap(found["marks"] + value).removeprefix(found["marks"])
-    return value
-
-
-def _parts(text: str, labels: Labels) -> Iterator[_Part]:
-    """Cut a response into parts; a confidence at the end of another line is a part of its own."""
-    answer = _patterns(labels.answer)[0]
-    for whole in text.splitlines():
-        line, stated = _split_confidence(whole, labels.confidence)
-        if line is not None:
-            found = answer.fullmatch(line) if _may_hold(line, labels.answer) else None
-            yield _Part("answer", _value(found)) if found else _Part("other", line)
-        if stated is not None:
-            yield _Part("confidence", stated)
-
-
-def _split_confidence(line: str, label: str | None) -> tuple[str | None, str | None]:
-    """Split a line into what is no confidence and the confidence, None for what is not there."""
-    if label is None or not _may_hold(line, label):
-        return line, None
-    begins, inside = _patterns(label)
-    if found := begins.fullmatch(line):
-        return None, _value(found)
-    found = inside.fullmatch(line)
-    if found and read_confidence(_value(found).rstrip(")] ")) is not None:
-        return found["before"].rstrip(" \t;,|([-–—"), _value(found).rstrip(")] ")
-    return line, None
-
-
-def _may_hold(line: str, label: str) -> bool:
-    """Whether a label, in whatever case, can be in a line: cheaper than a pattern; only ASCII has two cases alone."""
-    return not line.isascii() or not label.isascii() or label.lower() in line.lower()
-
-
-def _confidence(parts: list[_Part], last: int | None, first: int | None) -> float | None:
-    """Read the confidence that belongs to the last answer: what follows it, or, if it is the only one, precedes it."""
-    after = [part.text for part in parts[(last or 0) :] if part.kind == "confidence"]
-    if not after and last == first:
-        after = [part.text for part in parts if part.kind == "confidence"]
-    values = {read_confidence(text) for text in after}
-    return values.pop() if len(values) == 1 else None
-
-
-def read_response(text: str, labels: Labels | None = None, *, continues_answer: bool = False) -> Reading:
+def read_response(
+    text: str, labels: Labels | None = None, *, continues_answer: bool = False, pattern: re.Pattern[str] | None = None
+) -> Reading:
     r"""Read a response.
 
-    What was thought aloud is not read. Confidence lines are taken out first. The last answer line wins; the answer
-    goes on to the next confidence line or to the end. Without an answer line the last 200 characters are taken: of what
-    comes before the confidence if one was stated, since explanations follow it, else of the whole text. Markdown and
-    LaTeX around the answer are stripped. If several confidences belong to the answer and differ, it has none.
+    What is not the final message is taken out first: thoughts, marks of turns, a question that the model goes on to
+    ask itself after its answer. Then the answer is looked for: `pattern`, if there is one; an answer line, an
+    ``<answer>`` tag or a JSON object with ``answer``, the last of them, those in quotes and code blocks only if there
+    are no others; a closing convention (:func:`semece.prompts.conclusions.conclude`); else the whole text is taken.
+    Markdown, dollar signs of LaTeX and a final full stop around it are taken off. A repeated instruction is no answer.
+    The confidence is the one that follows the answer or, if there is one answer, precedes it; if several differ, it
+    cannot be read.
 
     Parameters
     ----------
@@ -228,8 +93,9 @@ def read_response(text: str, labels: Labels | None = None, *, continues_answer: 
     labels : Labels, optional
         What the lines begin with: ``Answer`` and ``Confidence`` if not given.
     continues_answer : bool
-        The response begins where the answer begins, as after a prompt that ends in ``Answer:``; a question that the
-        model went on to ask itself is not read.
+        The response begins where the answer begins, as after a prompt that ends in ``Answer:``.
+    pattern : re.Pattern, optional
+        Finds the answer: its group ``answer``, its first group, or all of it; the last match counts.
 
     Returns
     -------
@@ -238,37 +104,129 @@ def read_response(text: str, labels: Labels | None = None, *, continues_answer: 
     Examples
     --------
     >>> read_response("I first thought of Lyon.\n**Answer:** Paris\n**Confidence:** 85%")
-    Reading(answer='Paris', confidence=0.85, status='parsed')
+    Reading(answer='Paris', confidence=0.85, status='parsed', stated='85%')
     >>> read_response("It is Paris.")
-    Reading(answer='It is Paris.', confidence=None, status='fallback')
+    Reading(answer='It is Paris', confidence=None, status='fallback', stated='')
+    >>> read_response("<think>Paris?").status, read_response("Answer: I don't know").status
+    ('empty', 'non_answer')
     """
     labels = labels or Labels()
-    body = without_thinking(text)
+    if is_blank(final := final_message(text)):
+        return Reading("", None, "empty")
+    body = _asked_alone(final, labels, continues_answer=continues_answer)
+    found, status, place = _find(body, labels, pattern)
+    value, said = _confidence(found, place)
+    if not found.answer or is_non_answer(found.answer):
+        status = "non_answer"
+    return Reading(found.answer, value, status, said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was found: the answer with how many there were, and the confidences."""
+
+    answer: str
+    only: bool
+    confidences: tuple[Place, ...]
+    beside: str | None = None
+
+
+def _asked_alone(text: str, labels: Labels, *, continues_answer: bool) -> str:
+    """Cut off the questions that the model goes on to ask itself after its answer."""
     if continues_answer:
-        body = f"{labels.answer}: " + re.split(r"\n[ \t]*Question:", body, maxsplit=1)[0]
-    parts = list(_parts(body, labels))
-    starts = [i for i, part in enumerate(parts) if part.kind == "answer"]
-    if starts:
-        answer = unwrap("\n".join(_lines(parts[starts[-1] :])))
-        confidence = _confidence(parts, starts[-1], starts[0])
-    else:
-        answer = unwrap(_unlabelled(parts))[-FALLBACK_LENGTH:].strip()
-        confidence = _confidence(parts, None, None)
-    if not answer:
-        return Reading("", confidence, "non_answer")
-    return Reading(answer, confidence, "parsed" if starts else "fallback")
+        text = f"{labels.answer}: {text.lstrip(' ')}"
+    for found in list(_NEXT_QUESTION.finditer(text))[:_QUESTIONS]:
+        before = text[: found.start()]
+        if before.strip() and _answers(before, labels):
+            return before
+    return text
 
 
-def _lines(parts: list[_Part]) -> Iterator[str]:
-    """Give the lines up to the next confidence."""
-    for part in parts:
-        if part.kind == "confidence":
-            return
-        yield part.text
+_QUESTIONS = 20
+"""How many lines that look like a question are tried as the end of an answer."""
 
 
-def _unlabelled(parts: list[_Part]) -> str:
+def _answers(text: str, labels: Labels) -> bool:
+    """Whether a text gives an answer."""
+    places = (*labelled(lines_of(text), labels), *tagged(text), *in_json(text))
+    return any(place.text and not _is_placeholder(place.text) for place in places) or conclude(text) is not None
+
+
+def _find(body: str, labels: Labels, pattern: re.Pattern[str] | None) -> tuple[_Found, ReadStatus, int]:
+    """Find the answer, how it was found and where it begins."""
+    confidences, lines = stated(lines_of(body), body, labels.confidence)
+    said = tuple(place for place in confidences if not _ASKED.match(place.text))
+    if pattern is not None and (match := _last_match(pattern, body)):
+        return _Found(bare(match[1]), False, said), "parsed", match[0]
+    places = [*labelled(lines, labels), *tagged(body), *in_json(body)]
+    echoes = {place.start for place in places if _is_placeholder(place.text)}
+    if given := _given([place for place in places if place.start not in echoes]):
+        last = max(given, key=lambda place: place.start)
+        heard = tuple(place for place in said if last.quoted or not place.quoted)
+        return _Found(last.text, len(given) == 1, heard, last.confidence), "parsed", last.start
+    rest = _without([line for line in lines if line.start not in echoes], said)
+    concluded = conclude(rest)
+    if concluded:
+        return _Found(concluded[1], True, said), "concluded", 0
+    return _Found(_whole(rest), True, said), "fallback", 0
+
+
+def _given(places: list[Place]) -> list[Place]:
+    """Leave out quoted answers if there are others, and empty ones if they are not the last of them."""
+    unquoted = [place for place in places if not place.quoted] or places
+    if any(place.text for place in unquoted):
+        return [place for place in unquoted if place.text or place is unquoted[-1]]
+    return unquoted
+
+
+def _last_match(pattern: re.Pattern[str], text: str) -> tuple[int, str] | None:
+    """Find where the last match of the user's pattern begins, and the answer in it."""
+    found = list(pattern.finditer(text))[-1:]
+    if not found:
+        return None
+    group = "answer" if "answer" in pattern.groupindex else min(pattern.groups, 1)
+    return found[0].start(), found[0][group] or ""
+
+
+def _is_placeholder(text: str) -> bool:
+    """Whether an answer only repeats what a prompt says an answer should be."""
+    plain = text.strip().strip("<>[]{}\"'").rstrip(".").casefold().replace("’", "'")
+    return plain in _INSTRUCTIONS or (len(text) <= 200 and _PLACEHOLDER.fullmatch(text.strip()) is not None)
+
+
+def _without(lines: Sequence[TextLine], said: tuple[Place, ...]) -> str:
     """Give what comes before the last confidence that has text before it; without one, all the text."""
-    stated = [-1, *(i for i, part in enumerate(parts) if part.kind == "confidence")]
-    blocks = ["\n".join(_lines(parts[i + 1 :])).strip() for i in stated]
-    return next((block for block in reversed(blocks[:-1]) if block), blocks[-1])
+    begins = next((line.start for line in lines if line.text), None)
+    ends = max((place.start for place in said if begins is not None and place.start >= begins), default=None)
+    if ends is not None:
+        lines = [line for line in lines if line.start <= ends]
+    return "\n".join(line.text for line in lines).strip()
+
+
+def _whole(text: str) -> str:
+    """Take a whole text for the answer, without an explanation that is labelled as one."""
+    explained = _EXPLAINS.search(text)
+    before = text[: explained.start()] if explained else text
+    whole = bare(before if before.strip() else text)
+    return "" if _is_placeholder(whole) else whole
+
+
+_SHOWN = 4
+"""How many confidences that differ are shown."""
+
+
+def _confidence(found: _Found, start: int) -> tuple[float | None, str]:
+    """Read the confidence that belongs to the answer, and say how it is stated."""
+    if found.beside is not None:
+        return read_stated(found.beside).certain, found.beside
+    texts = _belonging(found, start)
+    values = {read_stated(text) for text in texts}
+    if len({(value.percent, value.decimal) for value in values}) <= 1:
+        return (read_stated(texts[-1]).certain, texts[-1]) if texts else (None, "")
+    return None, " / ".join(dict.fromkeys(texts[:_SHOWN]))
+
+
+def _belonging(found: _Found, start: int) -> list[str]:
+    """Give the confidences that follow an answer or, if it is the only one, precede it."""
+    after = [place.text for place in found.confidences if place.start >= start]
+    return after or ([place.text for place in found.confidences] if found.only else [])

@@ -42,4 +42,5 @@ from .verdicts import bounds_text as bounds_text
 from .verdicts import excluded_text as excluded_text
 from .verdicts import implication as implication
 from .verdicts import plural as plural
+from .verdicts import reading_lines as reading_lines
 from .verdicts import verdict as verdict

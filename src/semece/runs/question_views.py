@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question
 from semece.records import Alarm, Estimate, Response
-from semece.sampling import read_responses, usable_answers
+from semece.sampling import decided, read_responses, scale_of, usable_answers
 from semece.store import KeptJudge, read_stored, source_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class ViewReader:
 
     def __init__(self, store: Store, view: dict[str, Any], judges: tuple[Judge, Judge], reader: ReplyReader) -> None:
         self._store, self._view, self._reader = store, view, reader
-        self._readings = f"readings {reader.id}"
+        self._readings, self._scales = f"readings {reader.id}", f"confidence scale {reader.id}"
         kept = [KeptJudge(judge, store.derived) for judge in judges]
         self._judges = kept[0], kept[1]
 
@@ -99,18 +99,43 @@ class ViewReader:
         """Read every selected question; columns at once."""
         for maker in (self._readings, ALARMS, *self._judges[0].makers[:1], *self._judges[1].makers[1:]):
             self._store.derived.load(maker)
-        return self._views(self._store.questions(self._view["ids"]))
+        bare = [self._bare(question) for question in self._store.questions(self._view["ids"])]
+        return self._finished(bare, self._counted(response for view in bare for response in view.responses))
 
     def one(self, question_id: str) -> QuestionView | None:
         """Read one question, and nothing of the others; None if it is not selected."""
-        selected = question_id in self._view["ids"]
-        views = self._views(self._store.questions([question_id])) if selected else ()
+        if question_id not in self._view["ids"]:
+            return None
+        bare = [self._bare(question) for question in self._store.questions([question_id])]
+        ambiguous = any(r.stated and r.confidence is None for view in bare for r in view.responses)
+        views = self._finished(bare, self._scale() if ambiguous else (0, 0))
         return views[0] if views else None
 
-    def _views(self, questions: Iterable[Question]) -> tuple[QuestionView, ...]:
-        views = tuple(with_estimates([self._bare(question) for question in questions], self._view))
+    def _finished(self, bare: Sequence[QuestionView], scale: tuple[int, int]) -> tuple[QuestionView, ...]:
+        read = [replace(view, responses=tuple(decided(r, scale) for r in view.responses)) for view in bare]
+        views = tuple(with_estimates(read, self._view))
         self._store.keep_derived()
         return views
+
+    def _scale(self) -> tuple[int, int]:
+        """Give the two counters of the run, which are stored; counted if there are more replies now."""
+        kept = self._store.derived.get(self._scales, self._counted_of())
+        if kept is not None:
+            return kept[0], kept[1]
+        questions = self._store.questions(self._view["ids"])
+        return self._counted(r for question in questions for r in self._responses(question)[0])
+
+    def _counted(self, responses: Iterable[Response]) -> tuple[int, int]:
+        """Count the confidences of the run, and keep what was counted."""
+        scale = scale_of(responses)
+        if any(scale):
+            source = self._counted_of()
+            if self._store.derived.get(self._scales, source) != list(scale):
+                self._store.derived.put(self._scales, source, list(scale))
+        return scale
+
+    def _counted_of(self) -> bytes:
+        return source_of(self._view["n"], self._view["ids"], sorted(self._store.count("respond").items()))
 
     def _bare(self, question: Question) -> QuestionView:
         responses, missing = self._responses(question)

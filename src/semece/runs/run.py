@@ -137,6 +137,7 @@ class Run:
             grade_classes=self._view["grade_classes"],
             prompt=self._store.meta("prompt"),
             elicit=self._identity.get("elicitation", "percent"),
+            answer_pattern=self._view.get("answer_pattern"),
         )
 
     @cached_property
@@ -145,7 +146,7 @@ class Run:
         if self._store.meta("source") == "samples":
             return ReplyReader(read_sample, f"samples;{READER}", whole=True)
         prompt = self.settings().response_prompt
-        return ReplyReader(partial(read_reply, prompt), f"{prompt.hash[:16]};{READER}")
+        return ReplyReader(partial(read_reply, prompt), prompt.reading_id)
 
     def question_views(self) -> tuple[QuestionView, ...]:
         """Every selected question with its responses, classes, grades and numbers."""
@@ -178,6 +179,19 @@ class Run:
         """Responses by status, and ``missing``."""
         statuses: Counter[str] = Counter(response.status for view in self._views for response in view.responses)
         return {**statuses, "missing": sum(view.missing for view in self._views)}
+
+    @property
+    def confidences(self) -> tuple[int, int]:
+        """How many usable responses state a confidence, and how many of those cannot be read."""
+        usable = [r for view in self._views for r in view.responses if r.usable]
+        stated = [r for r in usable if r.stated or r.confidence is not None]
+        return len(stated), sum(r.confidence is None for r in stated)
+
+    @property
+    def unlabelled(self) -> str | None:
+        """The text of a response that was read without an answer line or a conclusion; None if there is none."""
+        texts = (r.text for view in self._views for r in view.responses if r.status == "fallback")
+        return next(texts, None)
 
     @property
     def missing(self) -> int:

@@ -12,7 +12,7 @@ from semece.datasets import open_dataset, with_unique_ids
 from semece.errors import ParseError, StoreError, visible
 from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault
 from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
-from semece.prompts.responses import read_response
+from semece.prompts import is_blank, is_non_answer, read_response
 from semece.records import VERDICTS, Response
 from semece.store import Store, StoredReply
 
@@ -328,6 +328,7 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
     for i, one in enumerate(sample.drawn):
         about: dict[str, Any] = {"confidence": one.confidence, "file": sample.file, "place": one.place or sample.place}
         about |= {"whole": True} if sample.whole else {}
+        about |= {"labelled": True} if sample.labels is not None else {}
         about |= {"scores": one.scores} if one.scores else {}
         key = digest(["respond", name, "samples", i])
         yield StoredReply(key, "respond", name, i, one.status, one.text, canonical(about))
@@ -338,18 +339,24 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
 
 def _responses(sample: FileQuestion) -> Iterator[Response]:
     for i, one in enumerate(sample.drawn):
-        yield _response(sample.question.id, i, one, whole=sample.whole)
+        yield _response(sample.question.id, i, one, whole=sample.whole, labelled=sample.labels is not None)
 
 
-def _response(question_id: str, index: int, one: FileResponse, *, whole: bool) -> Response:
-    """Read one response: the text is the answer, or the answer is found in it as in a reply to our own prompt."""
+def _response(question_id: str, index: int, one: FileResponse, *, whole: bool, labelled: bool) -> Response:
+    """Read one response: the text is the answer, or the answer is found in it as in a reply to our own prompt.
+
+    A text that is blank is no answer; where the file gives it a class it stays in it, as a non-answer.
+    """
     if one.status != "ok":
         return Response(question_id, index, one.text, "", None, one.status)
     if whole:
         found = read_response(one.text)
         stated = found.confidence if one.confidence is None else one.confidence
-        return Response(question_id, index, one.text, found.answer, stated, found.status)
-    status: ResponseStatus = "parsed" if one.text.strip() else "non_answer"
+        said = found.stated if one.confidence is None else ""
+        return Response(question_id, index, one.text, found.answer, stated, found.status, said)
+    status: ResponseStatus = "non_answer" if is_non_answer(one.text) else "parsed"
+    if is_blank(one.text):
+        status = "non_answer" if labelled else "empty"
     return Response(question_id, index, one.text, one.text.strip(), one.confidence, status)
 
 
@@ -357,4 +364,5 @@ def read_sample(reply: StoredReply) -> Response:
     """Read one stored sample."""
     about = json.loads(reply.raw)
     one = FileResponse(reply.text, "", about["confidence"], cast("FileStatus", reply.status))
-    return _response(reply.question_id, reply.index, one, whole=about.get("whole", False))
+    whole, labelled = about.get("whole", False), about.get("labelled", False)
+    return _response(reply.question_id, reply.index, one, whole=whole, labelled=labelled)

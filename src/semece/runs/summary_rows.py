@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from semece.runs.metrics import Confidence, Floats, Table
     from semece.runs.run import Run
 
-UNUSABLE: tuple[str, ...] = ("content_filter", "truncated", "refusal")
+UNUSABLE: tuple[str, ...] = ("empty", "content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
 
 NOTE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     import polars as pl
 
@@ -141,3 +141,59 @@ def plural(count: int, noun: str) -> str:
     ('1 question', '4,326 questions')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+MANY = 0.1
+"""Above this share of answers that were read by taking the whole reply, a person is warned."""
+
+_HOW: dict[str, str] = {
+    "parsed": "where an answer is given",
+    "concluded": "by how they conclude",
+    "fallback": "whole, without either",
+    "non_answer": "as saying nothing",
+}
+
+
+def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], example: str | None) -> Iterator[str]:
+    """Say how answers were read, and how many confidences could not be.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Responses by status.
+    confidences : tuple of int
+        How many responses state one, and how many of those cannot be read.
+    example : str or None
+        A response that was read whole.
+
+    Examples
+    --------
+    >>> for line in reading_lines({"parsed": 9, "fallback": 3, "empty": 1}, (10, 2), "Lyon, I think"):
+    ...     print(line)
+    12 answers were read: 9 where an answer is given, 3 whole, without either.
+    1 reply was without any text: failed, no answer.
+    2 of 10 stated confidences could not be read.
+    Warning: 25 % of the answers were read whole, such as 'Lyon, I think'. Ask for a line 'Answer: ...', or say where
+    the answer is: --answer-pattern REGEX.
+    """
+    read = {how: counts[status] for status, how in _HOW.items() if counts.get(status)}
+    total = sum(read.values())
+    if total:
+        told = ", ".join(f"{count:,} {how}" for how, count in read.items())
+        yield f"{plural(total, 'answer')} {'was' if total == 1 else 'were'} read: {told}."
+    if empty := counts.get("empty", 0):
+        yield f"{empty:,} {'reply was' if empty == 1 else 'replies were'} without any text: failed, no answer."
+    if confidences[1]:
+        yield f"{confidences[1]:,} of {plural(confidences[0], 'stated confidence')} could not be read."
+    whole = counts.get("fallback", 0)
+    if whole > MANY * total and example is not None:
+        yield (
+            f"Warning: {_percent(whole / total)} of the answers were read whole, such as {_shortened(example)}. "
+            "Ask for a line 'Answer: ...', or say where the answer is: --answer-pattern REGEX."
+        )
+
+
+def _shortened(text: str) -> str:
+    """Quote the end of a reply, where its answer should be."""
+    line = "".join(c for c in " ".join(text[-400:].split()) if c.isprintable())
+    return repr(line if len(line) <= 80 else f"...{line[-77:]}")

@@ -16,6 +16,7 @@ from .job import Job as Job
 from .job import check_identity as check_identity
 from .job import open_names as open_names
 from .job import resolve as resolve
+from .job import resuming as resuming
 from .job import view_of as view_of
 from .judge_calls import run_asking as run_asking
 from .live_calls import Caller as Caller
@@ -48,9 +49,11 @@ from .settings import safe_name as safe_name
 from .stages import JudgeStage as JudgeStage
 from .stages import Outcome as Outcome
 from .stages import Progress as Progress
+from .stages import decided as decided
 from .stages import make_run as make_run
 from .stages import read_reply as read_reply
 from .stages import read_responses as read_responses
+from .stages import scale_of as scale_of
 from .stages import silent as silent
 from .stages import stored_answers as stored_answers
 from .stages import usable_answers as usable_answers

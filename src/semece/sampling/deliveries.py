@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical
+from semece.prompts import is_blank
 from semece.store import StoredReply
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def delivered_rows(
     rows = []
     for place, (reply, slot) in enumerate(zip(call.replies, slots, strict=False)):
         first = place == 0 and call.usage is not None
-        status = judge_text(reply.text) if judge_text and reply.status == "ok" else reply.status
+        status = _status(reply, slot.stage, judge_text)
         text, raw = _kept(reply) if status == "unparseable" else (reply.text, reply.raw)
         rows.append(
             StoredReply(
@@ -67,6 +68,15 @@ def delivered_rows(
             )
         )
     return rows
+
+
+def _status(reply: Reply, stage: str, judge_text: Callable[[str], str] | None) -> str:
+    """Say how a reply is stored: one to a question that has no text outside its thoughts is empty, and no answer."""
+    if reply.status != "ok":
+        return reply.status
+    if judge_text is not None:
+        return judge_text(reply.text)
+    return "empty" if stage == "respond" and is_blank(reply.text) else "ok"
 
 
 def _kept(reply: Reply) -> tuple[str, str]:

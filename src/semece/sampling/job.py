@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -112,6 +112,7 @@ def resolve(
     >>> job.n, len(job.questions), [judge.name for judge in job.judges]
     (4, 3, ['rules', 'rules'])
     """
+    settings = resuming(settings, path)
     judges = open_names(settings)
     data = dataset or open_dataset(settings.dataset)
     chosen = choose_questions(settings, data, path)
@@ -155,6 +156,31 @@ class Datasets:
         if isinstance(found, SemeceError):
             raise found
         return found
+
+
+def resuming(settings: Settings, path: str | Path | Store) -> Settings:
+    """Keep the judges of a run file where none is named: what is the default may have changed since.
+
+    Parameters
+    ----------
+    settings : Settings
+        What a person wants.
+    path : str, Path or Store
+        The run file; one that is not there changes nothing.
+    """
+    if settings.judge is not None or (settings.partition_judge is not None and settings.grade_judge is not None):
+        return settings
+    if not isinstance(path, Store):
+        if not Path(path).exists():
+            return settings
+        with Store(path) as store:
+            return resuming(settings, store)
+    view = path.meta("view") or {}
+    return replace(
+        settings,
+        partition_judge=settings.partition_judge or view.get("partition_judge"),
+        grade_judge=settings.grade_judge or view.get("grade_judge"),
+    )
 
 
 def open_names(settings: Settings, *, what: str = "a run") -> tuple[Judge, Judge]:
@@ -241,6 +267,7 @@ def view_of(settings: Settings) -> dict[str, Any]:
         "n": settings.n,
         "partition_judge": partition_judge,
         "grade_judge": grade_judge,
+        "answer_pattern": settings.answer_pattern,
         "judge_prompt": settings.judge_prompt,
         "grade_classes": settings.grade_classes,
         "not_attempted": settings.not_attempted,

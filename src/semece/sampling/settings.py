@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+import re
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
+from semece.datasets import BENCHMARKS
 from semece.errors import SemeceError
 from semece.judges import PROMPTS, with_room
 from semece.models import Decoding, check_model, service_of
@@ -24,6 +26,15 @@ if TYPE_CHECKING:
 
 WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Calls", "Caps"
 """Headings of the help."""
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether a text is a regular expression."""
+    try:
+        re.compile(text)
+    except re.error:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,6 +120,8 @@ class Settings(CallSettings):
         Text of the user's own prompt.
     elicit : {'percent', 'none'}
         Whether a confidence is asked for.
+    answer_pattern : str or None
+        A regular expression that finds the answer in a response; the last match counts. It may change on resume.
     temperature, top_p, max_tokens, reasoning_effort
         Decoding; max_tokens None means 1024, and 64 for the embedded model.
     judge, partition_judge, grade_judge : str or None
@@ -153,6 +166,14 @@ class Settings(CallSettings):
         study="models",
         repeated=True,
     )
+    answer_pattern: str | None = option(
+        None,
+        help="A regular expression that finds the answer: its group 'answer', its first group, or all of it.",
+        panel=ASK,
+        rule=Rule("a regular expression", _is_pattern),
+        study="models",
+        repeated=True,
+    )
     temperature: float | None = option(
         1.0,
         help="Sampling temperature.",
@@ -182,7 +203,7 @@ class Settings(CallSettings):
         None, help="Passed to the provider.", panel=ASK, study="models", repeated=True
     )
     judge: str | None = option(
-        None, help="rules, exact, or a model's spelling.", panel=JUDGES, short="-j", study="judge", repeated=True
+        None, help="rules, exact, math, or a model's spelling.", panel=JUDGES, short="-j", study="judge", repeated=True
     )
     partition_judge: str | None = option(
         None, help="Only for grouping.", panel=JUDGES, study="judge.partition", repeated=True
@@ -250,7 +271,8 @@ class Settings(CallSettings):
     def response_prompt(self) -> ResponsePrompt:
         """The prompt of every response."""
         style = "completion" if self.embedded else "chat"
-        return response_prompt(self.elicit, style=style, text=self.prompt)  # type: ignore[arg-type]
+        prompt = response_prompt(self.elicit, style=style, text=self.prompt)  # type: ignore[arg-type]
+        return replace(prompt, pattern=self.answer_pattern)
 
     def judges(self) -> tuple[str, str]:
         """Spell the judges of the two stages; a model with the limit on the tokens of its replies, if one is set.
@@ -258,11 +280,11 @@ class Settings(CallSettings):
         Raises
         ------
         SemeceError
-            None is named and the model does not run here.
+            None is named, the dataset has none of its own, and the model does not run here.
         """
         fallback = self.judge
         if fallback is None and (self.partition_judge is None or self.grade_judge is None):
-            fallback = default_judge(self.model)
+            fallback = default_judge(self.model, self.dataset)
         grouping, grading = self.partition_judge or str(fallback), self.grade_judge or str(fallback)
         return with_room(grouping, self.judge_max_tokens), with_room(grading, self.judge_max_tokens)
 
@@ -286,15 +308,23 @@ class Settings(CallSettings):
         return words
 
 
-def default_judge(model: str) -> str:
-    """Name the judge of a model that runs here; for others it must be named.
+def default_judge(model: str, dataset: str = "") -> str:
+    """Name the judge of a dataset that has one, or else of a model that runs here; for others it must be named.
 
     Raises
     ------
     SemeceError
         The model does not run here.
+
+    Examples
+    --------
+    >>> default_judge("openai/gpt-4o-mini", "math-500"), default_judge("fake/?pmf=1", "starter")
+    ('math', 'rules')
     """
     check_model(model)
+    known = BENCHMARKS.get(dataset.partition("=")[0])
+    if known is not None and known.judge is not None:
+        return known.judge
     if service_of(model).runs_here:
         return "rules"
     raise SemeceError(f"name a judge: --judge rules (free) or --judge {model}")

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from semece.errors import ModelError
 from semece.judges import STAGES, JudgedQuestion, judge_question, models_of
+from semece.prompts import Scale
 from semece.records import Response
 from semece.sampling.batch.batch_stages import judge_by_batch, respond_by_batch
 from semece.sampling.connections import Callers, Connections
@@ -117,8 +118,30 @@ def read_reply(prompt: ResponsePrompt, reply: StoredReply) -> Response:
     if reply.status != "ok":
         status = cast("ResponseStatus", reply.status)
         return Response(reply.question_id, reply.index, reply.text, "", None, status)
-    reading = prompt.read(reply.text)
-    return Response(reply.question_id, reply.index, reply.text, reading.answer, reading.confidence, reading.status)
+    found = prompt.read(reply.text)
+    return Response(
+        reply.question_id, reply.index, reply.text, found.answer, found.confidence, found.status, found.stated
+    )
+
+
+def scale_of(responses: Iterable[Response]) -> tuple[int, int]:
+    """Count the confidences of a run that are stated in percents, and those that are decimals up to 1."""
+    percents, decimals = Scale.of(response.stated for response in responses)
+    return percents, decimals
+
+
+def decided(response: Response, scale: tuple[int, int]) -> Response:
+    """Read a confidence that is ambiguous alone, such as a bare 1, as the others of its run say.
+
+    Examples
+    --------
+    >>> response = Response("q", 0, "Answer: Oslo, Confidence: 1", "Oslo", None, "parsed", "1")
+    >>> decided(response, (0, 8)).confidence, decided(response, (8, 0)).confidence, decided(response, (4, 4)).confidence
+    (1.0, 0.01, None)
+    """
+    if response.confidence is not None or not response.stated:
+        return response
+    return replace(response, confidence=Scale(*scale).read(response.stated))
 
 
 def usable_answers(responses: Sequence[Response]) -> list[str]:

@@ -25,7 +25,7 @@ FORMAT_VERSION = 3
 
 WITH_PIECES, WITH_DERIVED = 2, 3
 APPLICATION_ID = 0x53454D45
-FINAL = frozenset({"content_filter", "truncated", "refusal"})
+FINAL = frozenset({"content_filter", "empty", "refusal", "truncated"})
 """Delivered and paid for, but without a usable text."""
 
 READ_ONLY = "{} is read-only; make it writable, or choose another file with -o"
@@ -97,6 +97,7 @@ def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connectio
                 if format_of(connection) < FORMAT_VERSION:
                     _migrate(connection)
                 if not aside:
+                    _renew_index(connection)
                     _keep_log_ahead(connection)
         except BaseException:
             connection.close()
@@ -215,6 +216,16 @@ def _migrate(connection: sqlite3.Connection) -> None:
     if found < WITH_PIECES:
         with contextlib.suppress(sqlite3.Error):  # smaller, if there is space for a second copy meanwhile
             connection.execute("VACUUM")
+
+
+def _renew_index(connection: sqlite3.Connection) -> None:
+    """Let the index of what was delivered know the statuses of today; a file of before may lack one."""
+    made = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'delivered'").fetchone()
+    if made is not None and _STANDING not in made[0]:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("DROP INDEX delivered")
+        connection.execute(f"CREATE UNIQUE INDEX delivered ON replies (key) WHERE {_STANDING}")
+        connection.execute("COMMIT")
 
 
 def _cut_requests(connection: sqlite3.Connection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.judges.answer_keys import check_answers, check_references, is_non_answer, normalise
+from semece.judges.answer_keys import answer_key, check_answers, check_references, kept_key
 from semece.judges.rules.asked_values import read_answer
 from semece.judges.rules.english.commitment import committed
 from semece.judges.rules.formulas import minuses, told_apart
@@ -55,12 +55,12 @@ class RulesJudge:
             If there are no references; empty ones meet nothing.
         """
         check_references(question)
-        key = normalise(answer)
+        key = answer_key(answer)
         compared = [reference for reference in question.references if not told_apart(answer, reference)]
         led = len(minuses(answer))
-        if key and any(normalise(text) == key and len(minuses(text)) == led for text in compared):
+        if key and any(answer_key(text) == key and len(minuses(text)) == led for text in compared):
             return "correct"
-        if is_non_answer(answer):
+        if kept_key(answer) is None:
             return "not_attempted"
         readings = [read_answer(reference, question.text) for reference in compared]
         references = [reading for reading in readings if reading.items]

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
-from semece.errors import ModelError, TransientError
+from semece.errors import ModelError, TransientError, finish_status
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
 from semece.models.protocol import Call, Reply
 from semece.models.services import is_loopback
@@ -27,21 +27,6 @@ if TYPE_CHECKING:
     from semece.models.protocol import Decoding, Message, ReplyStatus, Request
     from semece.models.services import Service
 
-
-_FINISHED: Mapping[str, ReplyStatus] = {
-    "refusal": "refusal",
-    "max_tokens": "truncated",
-    "model_context_window_exceeded": "truncated",
-    "MAX_TOKENS": "truncated",
-    "CONTINUATION": "truncated",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "LANGUAGE": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-}
-"""The services' words for a reply that was stopped; every other word leaves a text as it is."""
 
 UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
 """What the libraries raise for a body of another shape than the service's."""
@@ -280,11 +265,11 @@ class ProviderModel:
         """
         details = response.provider_details or {}
         finish = details.get("finish_reason") or details.get("block_reason")
-        status = _FINISHED.get(str(finish), "ok")
+        status: ReplyStatus = finish_status(finish)
         if "block_reason" in details:
             status = "content_filter"
         texts = [part.content for part in response.parts if part.part_kind == "text"]
-        if status == "ok" and not texts:
+        if status == "ok" and not response.parts and finish is None:
             raise self.unreadable("no text in it")
         reply = Reply("".join(texts), status, None if finish is None else str(finish), self._kept(raw))
         usage = response.usage

@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from semece.errors import ModelError, TransientError
+from semece.errors import ModelError, TransientError, finish_status
 from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
 from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
@@ -296,13 +296,7 @@ def _is_choice(choice: Any) -> bool:  # noqa: ANN401 - JSON
 
 def _reply(choice: Mapping[str, Any]) -> Reply:
     message, reason = choice["message"], choice.get("finish_reason")
-    status: ReplyStatus = "ok"
-    if message.get("refusal"):
-        status = "refusal"
-    elif reason in {"length", "model_length", "max_tokens"}:
-        status = "truncated"
-    elif reason == "content_filter":
-        status = "content_filter"
+    status: ReplyStatus = "refusal" if message.get("refusal") else finish_status(reason)
     raw = json.dumps(choice, ensure_ascii=False, separators=(",", ":"))
     return Reply(_text(message.get("content")), status, reason, raw)
 

@@ -55,8 +55,10 @@ VERDICT_WORDS: dict[str | None, str] = {
 
 STATUS_WORDS: dict[str, str] = {
     "parsed": "with an answer line",
-    "fallback": "read without an answer line",
+    "concluded": "read from a closing sentence, box or mark",
+    "fallback": "read without an answer line: the whole reply",
     "non_answer": "no answer given",
+    "empty": "without any text",
     "content_filter": "stopped by a content filter",
     "truncated": "cut off",
     "refusal": "refused by the provider",

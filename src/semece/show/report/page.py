@@ -202,7 +202,7 @@ def _facts(page: Page) -> list[tuple[str, str]]:
         ("Questions", f"{selected} selected, {page.summary['questions']:,} enter the numbers"),
         ("Excluded", ". ".join(filter(None, [excluded_text(page.summary), bounds_text(page.summary)])) or "none"),
         ("Answers", f"{page.summary['n']} asked of each question, {asked:,} in all"),
-        ("Read", status_list(page.counts, of=("parsed", "fallback", "non_answer")) or "none"),
+        ("Read", status_list(page.counts, of=("parsed", "concluded", "fallback", "non_answer")) or "none"),
         ("Not usable", status_list(page.counts, of=[*STATUS_WORDS][3:]) or "none"),
         ("Judge", page.summary["judge"]),
         ("Alarms", _alarms(page.views)),
