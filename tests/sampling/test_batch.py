@@ -612,7 +612,9 @@ def test_what_is_not_counted_is_charged_as_it_was_set_aside(store):
     assert budget._reserved_tokens == 0
     assert 12 * 4 * 1024 < budget.tokens < 13 * 4 * 1024 + 18 * 500
     answered = store.spent()["respond"][1]
-    assert budget._cost == pytest.approx((12 * 4 * 1024 + answered) * 1e-3), "the ceiling where the price is unknown"
+    assert budget.spent_cost == pytest.approx((12 * 4 * 1024 + answered) * 1e-3), (
+        "the ceiling where the price is unknown"
+    )
 
 
 def test_a_line_that_may_be_paid_for_although_nothing_came_is_charged_as_it_was_set_aside(store):

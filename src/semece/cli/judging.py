@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -36,18 +35,16 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
         typer.Option("--judge", "-j", help="rules, exact, math, or a model's spelling; may be given several times."),
     ],
     output: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option("--output", "-o", help="Where a model's replies rest. Default: runs/<file>--judge-eval.db."),
     ] = None,
     by: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--by", help="Group by this field of the rows instead of by length."),
+        str | None, typer.Option("--by", help="Group by this field of the rows instead of by length.")
     ] = None,
     pairs: Annotated[bool, typer.Option("--pairs", help="Group graded answers too: are opposites merged?")] = False,
-    limit: Annotated[Optional[int], typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,  # noqa: UP045
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions.")] = None,
     max_words: Annotated[
-        Optional[int],  # noqa: UP045
-        typer.Option("--max-words", min=1, help="Only graded answers of at most so many words."),
+        int | None, typer.Option("--max-words", min=1, help="Only graded answers of at most so many words.")
     ] = None,
     listed: Listed = 0,
     as_json: AsJson = False,
@@ -98,37 +95,30 @@ def read_file(file: Path, *, skip_bad: bool) -> Labelled:
 
 def ask_to_end(asking: Callable[..., Awaitable[T]], *, quiet: bool) -> T:
     """Do what takes a ``progress`` to the end; on a signal or at a cap say how to go on, and exit."""
-    from semece.cli.run_command import progress_bars, until_signal, with_higher_cap
+    from semece.cli.run_command import again, leave, progress_bars, until_signal
     from semece.errors import BudgetError
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
             result, code = asyncio.run(until_signal(asking(progress=progress)))
     except BudgetError as error:
-        command = shlex.join(["semece", *with_higher_cap(sys.argv[1:])])
-        typer.echo(f"semece: {error}; run it again with a higher cap to continue: {command}", err=True)
-        raise typer.Exit(3) from None
+        leave(f"semece: {error}; {again(capped=True)}", 3)
     if code:
-        typer.echo(f"stopped; what was delivered is stored; {again()}", err=True)
-        raise typer.Exit(code)
+        leave(f"stopped; what was delivered is stored; {again()}", code)
     return result  # type: ignore[return-value]
-
-
-def again() -> str:
-    """Say how to go on."""
-    return f"run it again to continue: {shlex.join(['semece', *sys.argv[1:]])}"
 
 
 def end(shortfalls: Iterable[Shortfall | None]) -> None:
     """Say what judges have not judged and why; exit with 3 if the same command may get it."""
+    from semece.cli.run_command import again, leave
+
     missing = 0
     for shortfall in filter(None, shortfalls):
         missing += shortfall.missing
         for sentence in shortfall.sentences():
             typer.echo(f"semece: {sentence}", err=True)
     if missing:
-        typer.echo(f"semece: {missing:,} of the judge's replies are missing or unreadable; {again()}", err=True)
-        raise typer.Exit(3)
+        leave(f"semece: {missing:,} of the judge's replies are missing or unreadable; {again()}", 3)
 
 
 def print_evaluations(

@@ -6,16 +6,15 @@ import asyncio
 import shlex
 import signal
 import sys
-import tomllib
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import typer
 
 from semece.cli.typer_options import RUN, Handling, load_keys
 from semece.errors import BudgetError, ParseError, SemeceError
-from semece.sampling import Settings, default_path, read_prices
+from semece.sampling import Settings, default_path, read_prices, toml_in
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterator, Mapping
@@ -53,23 +52,30 @@ def report(path: Path, outcome: Outcome | None, code: int, job: Job) -> None:
     from semece.cli.reading_commands import print_summary
 
     caps = {"--budget": job.calls.max_cost, "--max-total-tokens": job.calls.max_total_tokens}
-    words, capped = (with_higher_cap(sys.argv[1:], caps), " with a higher cap") if code == 3 else (sys.argv[1:], "")
-    again = f"run it again{capped} to continue: {shlex.join(['semece', *words])}"
+    rest = again(capped=code == 3, caps=caps)
     if outcome is None:
-        typer.echo(f"stopped; what was delivered is stored in {path}; {again}", err=True)
-        raise typer.Exit(code)
+        leave(f"stopped; what was delivered is stored in {path}; {rest}", code)
     try:
         print_summary([path])
     except KeyboardInterrupt:
-        typer.echo(f"interrupted; the run is stored: semece summary {shlex.quote(str(path))}", err=True)
-        raise typer.Exit(130) from None
+        leave(f"interrupted; the run is stored: semece summary {shlex.quote(str(path))}", 130)
     for sentence in owed(path, job):
         typer.echo(f"semece: {sentence}", err=True)
     typer.echo(f"\n{path}")
     if outcome.missing or code:
-        last = "" if outcome.last_failure is None else f" (the last failure: {outcome.last_failure})"
-        typer.echo(f"semece: {outcome.missing:,} replies are missing{last}; {again}", err=True)
-        raise typer.Exit(code or 3)
+        leave(f"semece: {outcome.left}; {rest}", code or 3)
+
+
+def again(*, capped: bool = False, caps: Mapping[str, float | None] | None = None) -> str:
+    """Say how to go on; after a cap, with a higher one, as :func:`with_higher_cap` makes it."""
+    words, how = (with_higher_cap(sys.argv[1:], caps), " with a higher cap") if capped else (sys.argv[1:], "")
+    return f"run it again{how} to continue: {shlex.join(['semece', *words])}"
+
+
+def leave(sentence: str, code: int) -> NoReturn:
+    """Say why a command ends before it is done, and exit."""
+    typer.echo(sentence, err=True)
+    raise typer.Exit(code) from None
 
 
 def owed(path: Path, job: Job) -> Iterator[str]:
@@ -126,12 +132,7 @@ def with_config(told: Told) -> tuple[Told, dict[str, Price]]:
     path = told.record(Handling).config
     if path is None:
         return told, {}
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ParseError(f"{path} cannot be read: {error.strerror}") from None
-    except ValueError as error:
-        raise ParseError(f"{path} is not TOML: {error}") from None
+    _, tables = toml_in(path)
     if unknown := set(tables) - {"run", "prices"}:
         raise ParseError(f"{path}: expected the tables [run] and [prices]; got [{min(unknown)}]")
     for name in ("run", "prices"):

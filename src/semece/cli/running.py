@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -29,24 +29,23 @@ def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> An
 
 def score(  # noqa: PLR0917 - one parameter per option
     files: Annotated[list[Path], typer.Argument(help="Samples of one format: our own, or another tool's.")],
-    output: Annotated[Optional[Path], _option("--output", "-o", help="The run file.")] = None,  # noqa: UP045
+    output: Annotated[Path | None, _option("--output", "-o", help="The run file.")] = None,
     judge: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         _option("--judge", "-j", help="rules, exact, math, or given: labels, grades or scores of the files."),
     ] = None,
     form: Annotated[
-        Optional[str], _option("--format", help="Whose files they are. Default: by what is in them.", panel=FILES)  # noqa: UP045
+        str | None, _option("--format", help="Whose files they are. Default: by what is in them.", panel=FILES)
     ] = None,
     skip_bad: Annotated[bool, _option("--skip-bad", help="Leave bad rows out and count them.", panel=FILES)] = False,
     questions: Annotated[
-        Optional[str],  # noqa: UP045
-        _option("--questions", help="A dataset or file with the texts and references, by id.", panel=FILES),
+        str | None, _option("--questions", help="A dataset or file with the texts and references, by id.", panel=FILES)
     ] = None,
     model: Annotated[
-        Optional[str], _option("--model", "-m", help="Only this model, where the files name several.", panel=FILES)  # noqa: UP045
+        str | None, _option("--model", "-m", help="Only this model, where the files name several.", panel=FILES)
     ] = None,
     scorer: Annotated[
-        Optional[str], _option("--scorer", help="Whose scores are the grades of --judge given.", panel=FILES)  # noqa: UP045
+        str | None, _option("--scorer", help="Whose scores are the grades of --judge given.", panel=FILES)
     ] = None,
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shlex
 import sys
 from pathlib import Path  # noqa: TC003 - read as it runs
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,7 +52,7 @@ def study(
 
 def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: ANN401 - what prepare gives
     """Do the runs; on a signal say how to go on, and exit."""
-    from semece.cli.run_command import progress_bars, until_signal
+    from semece.cli.run_command import again, leave, progress_bars, until_signal
     from semece.study import make_runs, writing
 
     paths = [cell.path for cell in made.cells]
@@ -69,21 +68,14 @@ def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: AN
     with writing(made):
         found, code = asyncio.run(until_signal(make_runs(made, jobs, begun=begun, ended=ended)))
     if found is None:
-        typer.echo(f"stopped; what was delivered is stored in {made.output}; {again(capped=False)}", err=True)
-        raise typer.Exit(code)
+        leave(f"stopped; what was delivered is stored in {made.output}; {again()}", code)
     return found
-
-
-def again(*, capped: bool) -> str:
-    """Say how to go on."""
-    from semece.cli.run_command import with_higher_cap
-
-    words, how = (with_higher_cap(sys.argv[1:]), " with a higher cap") if capped else (sys.argv[1:], "")
-    return f"run it again{how} to continue: {shlex.join(['semece', *words])}"
 
 
 def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
     """Print a sentence for every run, the table, and the paths; exit with 3 if a run is not finished."""
+    from semece.cli.run_command import again, leave
+
     read = [numbers_of(made, one) for one in found]
     if as_json:
         typer.echo(json.dumps(study_facts(made, found, read), ensure_ascii=False, allow_nan=False))
@@ -93,8 +85,7 @@ def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
     unfinished = [one for one in found if one.trouble is not None]
     if unfinished:
         rest = again(capped=any(one.capped for one in unfinished))
-        typer.echo(f"semece: {len(unfinished)} of {len(found)} runs are not finished; {rest}", err=True)
-        raise typer.Exit(3)
+        leave(f"semece: {len(unfinished)} of {len(found)} runs are not finished; {rest}", 3)
 
 
 def numbers_of(made: Study, one: Ended) -> CellNumbers | None:

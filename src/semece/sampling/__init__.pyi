@@ -30,6 +30,7 @@ from .options import option as option
 from .options import options_of as options_of
 from .options import record_of as record_of
 from .options import text_in as text_in
+from .options import toml_in as toml_in
 from .patience import BatchPatience as BatchPatience
 from .patience import Patience as Patience
 from .price_plan import CLASSES as CLASSES

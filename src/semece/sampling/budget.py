@@ -160,6 +160,7 @@ def most_tokens(request: Request) -> Usage:
     return Usage(asked, request.n * request.decoding.max_tokens)
 
 
+@dataclass(slots=True, kw_only=True, eq=False)
 class Budget:
     """Hard caps on money and tokens.
 
@@ -170,7 +171,7 @@ class Budget:
     max_total_tokens : int or None
         Input and output tokens together.
     spent_cost, spent_tokens : float, int
-        What earlier invocations spent on the same run.
+        What was spent on the same run, by earlier invocations and so far.
 
     Examples
     --------
@@ -179,32 +180,24 @@ class Budget:
     40
     """
 
-    def __init__(
-        self,
-        *,
-        max_cost: float | None = None,
-        max_total_tokens: int | None = None,
-        spent_cost: float = 0.0,
-        spent_tokens: int = 0,
-    ) -> None:
-        self.max_cost = max_cost
-        self.max_total_tokens = max_total_tokens
-        self._cost = spent_cost
-        self._tokens = spent_tokens
-        self._reserved_cost = 0.0
-        self._reserved_tokens = 0
-        self._calls = 0
-        self._landed = asyncio.Event()
+    max_cost: float | None = None
+    max_total_tokens: int | None = None
+    spent_cost: float = 0.0
+    spent_tokens: int = 0
+    _reserved_cost: float = field(default=0.0, init=False)
+    _reserved_tokens: int = field(default=0, init=False)
+    _calls: int = field(default=0, init=False)
+    _landed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     @property
     def cost(self) -> float | None:
         """USD spent, if money is capped."""
-        return self._cost if self.max_cost is not None else None
+        return self.spent_cost if self.max_cost is not None else None
 
     @property
     def tokens(self) -> int:
         """Tokens spent."""
-        return self._tokens
+        return self.spent_tokens
 
     def reserve(self, request: Request, price: Price | None) -> tuple[float, int]:
         """Set the most a request can cost aside.
@@ -217,16 +210,16 @@ class Budget:
         most = most_tokens(request)
         tokens = most.input_tokens + most.output_tokens
         cost = 0.0 if price is None else price.of(most)
-        taken = self._tokens + self._reserved_tokens + tokens
+        taken = self.spent_tokens + self._reserved_tokens + tokens
         if self.max_total_tokens is not None and taken > self.max_total_tokens:
             raise BudgetError(
-                f"the cap of {self.max_total_tokens:,} tokens is reached: {self._tokens:,} are spent and the next call "
-                f"may take {tokens:,}"
+                f"the cap of {self.max_total_tokens:,} tokens is reached: {self.spent_tokens:,} are spent and the "
+                f"next call may take {tokens:,}"
             )
-        if self.max_cost is not None and self._cost + self._reserved_cost + cost > self.max_cost:
+        if self.max_cost is not None and self.spent_cost + self._reserved_cost + cost > self.max_cost:
             raise BudgetError(
-                f"the cap of ${self.max_cost:g} is reached: ${self._cost:.4f} are spent and the next call may cost "
-                f"${cost:.4f}"
+                f"the cap of ${self.max_cost:g} is reached: ${self.spent_cost:.4f} are spent and the next call may "
+                f"cost ${cost:.4f}"
             )
         self.hold((cost, tokens))
         return cost, tokens
@@ -240,8 +233,8 @@ class Budget:
         """Replace a reservation by what the call did cost; what is unknown counts as reserved."""
         self._reserved_cost -= reserved[0]
         self._reserved_tokens -= reserved[1]
-        self._cost += reserved[0] if cost is None else cost
-        self._tokens += reserved[1] if tokens is None else tokens
+        self.spent_cost += reserved[0] if cost is None else cost
+        self.spent_tokens += reserved[1] if tokens is None else tokens
 
     async def admit(self, request: Request, price: Price | None) -> tuple[float, int]:
         """Reserve for a call that is sent now; :meth:`land` must follow. Waits while calls under way may leave room.

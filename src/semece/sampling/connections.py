@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from functools import cache, partial
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from semece.models import CallableModel, Model, open_batches, open_model
 from semece.sampling.batch.courier import BatchTerms, Courier
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from semece.sampling.settings import CallSettings
     from semece.store import Slot, Store, StoredReply
 
-M = TypeVar("M")
+M = TypeVar("M", bound="Model | BatchModel")
 GivenModel: TypeAlias = "str | Model | Callable[[str], Awaitable[str]]"
 """A model as people give it: a spelling, an opened one, or an async function from prompt to text."""
 
@@ -53,8 +53,7 @@ class Connections:
         self.calls = calls
         self._model, self._own = model, own
         self._references = {q.text: q.references[0] for q in questions if q.references}
-        self._live: dict[str, Model] = {}
-        self._batches: dict[str, BatchModel] = {}
+        self._opened: dict[tuple[Callable[..., Model | BatchModel], str], Model | BatchModel] = {}
 
     def live(self, spelling: str) -> Model:
         """Give a model.
@@ -66,9 +65,7 @@ class Connections:
         """
         if self._own is not None and spelling == self._model:
             return self._own
-        if spelling not in self._live:
-            self._live[spelling] = self._opened(open_model, spelling)
-        return self._live[spelling]
+        return self._once(open_model, spelling)
 
     def batches(self, spelling: str) -> BatchModel:
         """Give the batch interface of a model.
@@ -78,13 +75,14 @@ class Connections:
         ModelError
             As :func:`semece.models.open_batches`.
         """
-        if spelling not in self._batches:
-            self._batches[spelling] = self._opened(open_batches, spelling)
-        return self._batches[spelling]
+        return self._once(open_batches, spelling)
 
-    def _opened(self, opener: Callable[..., M], spelling: str) -> M:
-        address = self.calls.base_url if spelling == self._model else None
-        return opener(spelling, base_url=address, timeout=self.calls.timeout, references=self._references)
+    def _once(self, opener: Callable[..., M], spelling: str) -> M:
+        if (opener, spelling) not in self._opened:
+            address = self.calls.base_url if spelling == self._model else None
+            opened = opener(spelling, base_url=address, timeout=self.calls.timeout, references=self._references)
+            self._opened[opener, spelling] = opened
+        return cast("M", self._opened[opener, spelling])
 
     def open(self, spelling: str) -> None:
         """Open what is asked, live or in batches; one that cannot be used is refused now."""
@@ -100,8 +98,7 @@ class Connections:
 
     async def aclose(self) -> None:
         """Close what was opened."""
-        opened: list[Model | BatchModel] = [*self._live.values(), *self._batches.values()]
-        for model in opened:
+        for model in self._opened.values():
             await model.aclose()
 
 
@@ -129,10 +126,7 @@ class Callers:
         caps = self.calls
         if caps.max_cost is None and caps.max_total_tokens is None:
             return Budget()
-        cost, tokens = spent_at_most(self.store, caps.price_list.of)
-        return Budget(
-            max_cost=caps.max_cost, max_total_tokens=caps.max_total_tokens, spent_cost=cost, spent_tokens=tokens
-        )
+        return caps.budget(*spent_at_most(self.store, caps.price_list.of))
 
     def caller(self, spelling: str) -> Caller:
         """Ask a model live."""
@@ -186,14 +180,10 @@ class LateCaller:
     """
 
     def __init__(self, make: Callable[[], Caller]) -> None:
-        self._make = make
-
-    @cached_property
-    def _caller(self) -> Caller:
-        return self._make()
+        self._made = cache(make)
 
     async def deliver(
         self, request: Request, slots: Sequence[Slot], judge_text: Callable[[str], str] | None = None
     ) -> list[StoredReply]:
         """Fill consecutive slots."""
-        return await self._caller.deliver(request, slots, judge_text)
+        return await self._made().deliver(request, slots, judge_text)

@@ -222,7 +222,7 @@ class Caller:
             self.pace.delivered()
             for event in call.events:
                 self.store.add_event("model", event)
-            rows = self._rows(call, slots, judge_text)
+            rows = delivered_rows(call, slots, uuid.uuid4().hex[:16], self._bill(call)[0], judge_text)
             await self._committed(rows)
             return rows
 
@@ -282,9 +282,6 @@ class Caller:
         if error.status == "rate_limited" and self.pace.refused(error.retry_after):
             self.store.add_event("pace", f"rate limited: at most {self.pace.limit} calls at once")
         self.store.append([failed_row(error, slot, choices=choices)])
-
-    def _rows(self, call: Call, slots: Sequence[Slot], judge_text: Callable[[str], str] | None) -> list[StoredReply]:
-        return delivered_rows(call, slots, uuid.uuid4().hex[:16], self._bill(call)[0], judge_text)
 
     async def _committed(self, rows: list[StoredReply]) -> None:
         """Queue rows and wait until they are on disk; rows that arrive together are committed together."""

@@ -6,6 +6,7 @@ tables of TOML files, the checks and the documentation follow from the row.
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import MISSING, dataclass, field, fields, replace
 from inspect import get_annotations
 from pathlib import Path
@@ -214,6 +215,23 @@ def text_in(path: str | Path) -> str:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise ParseError(f"{path} is not UTF-8 text") from None
+
+
+def toml_in(path: str | Path) -> tuple[bytes, dict[str, Any]]:
+    """Read a TOML file: its content, and its tables.
+
+    Raises
+    ------
+    ParseError
+        It is not there, or not TOML.
+    """
+    try:
+        content = Path(path).read_bytes()
+        return content, tomllib.loads(content.decode("utf-8"))
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise ParseError(f"{path} is not TOML: {error}") from None
 
 
 def lines_in(path: str | Path) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import add
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,7 +108,7 @@ def plan(job: Job, *, expected_tokens: int | None = None) -> PricePlan:
     SemeceError
         The file holds a run that was asked in another way.
     """
-    with _stored(job) as store:
+    with Store(str(job.path)) if job.begun else Store(":memory:", write=True) as store:
         if store.meta("identity") is not None:
             check_identity(store, job.identity)
         taken = _taken(store, "respond", None, job.questions)
@@ -118,11 +119,6 @@ def plan(job: Job, *, expected_tokens: int | None = None) -> PricePlan:
         stages = (responding, *_judging(store, job))
     measured = stored is not None and expected_tokens is None
     return PricePlan(stages, tokens, measured, sum(missing), job.n * len(job.chosen))
-
-
-def _stored(job: Job) -> Store:
-    """Open what a job has stored; nothing if it has not begun."""
-    return Store(str(job.path)) if job.begun else Store(":memory:", write=True)
 
 
 class Taken(NamedTuple):
@@ -264,12 +260,9 @@ def _missing(store: Store, job: Job) -> list[int]:
     missing = [sum(map(len, missing_slots(store, job.template, question, job.n))) for question in job.questions]
     if not job.calls.retry_failed:
         return missing
-    return [count + _failed(store, q, job.n) for q, count in zip(job.questions, missing, strict=True)]
-
-
-def _failed(store: Store, question: Question, n: int) -> int:
-    """Count the responses without a usable answer, which are asked again on demand."""
-    return sum(row.index < n and row.status in FINAL for row in store.replies("respond", question.id))
+    stored = (store.replies("respond", question.id) for question in job.questions)
+    failed = [sum(row.index < job.n and row.status in FINAL for row in rows) for rows in stored]
+    return list(map(add, missing, failed))  # what holds no usable answer is asked again on demand
 
 
 def _respond(job: Job, missing: list[int], tokens: int, scale: float) -> Stage:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from math import inf
 from operator import attrgetter
 from pathlib import Path
@@ -15,7 +16,7 @@ from semece.errors import SemeceError
 from semece.judges import PROMPTS, with_room
 from semece.models import Decoding, check_model, service_of
 from semece.prompts import ResponsePrompt, response_prompt
-from semece.sampling.budget import PriceList
+from semece.sampling.budget import Budget, PriceList
 from semece.sampling.options import Rule, at_least, lines_in, one_of, option, options_of, text_in
 from semece.sampling.patience import BatchPatience, Patience
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 
 WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Calls", "Caps"
 """Headings of the help."""
+
+asking = partial(option, panel=ASK, study="models", repeated=True)
+"""Make a row of what is asked, and so must be repeated to continue a run."""
+
+judging = partial(option, panel=JUDGES, study="judge", repeated=True)
+"""Make a row of who judges, and how."""
 
 
 def _is_pattern(text: str) -> bool:
@@ -86,6 +93,12 @@ class CallSettings:
     def price_list(self) -> PriceList:
         """The prices, which a budget in USD needs."""
         return PriceList(self.prices, required=self.max_cost is not None)
+
+    def budget(self, cost: float, tokens: int) -> Budget:
+        """Cap what is spent, with the USD and tokens that were spent before."""
+        return Budget(
+            max_cost=self.max_cost, max_total_tokens=self.max_total_tokens, spent_cost=cost, spent_tokens=tokens
+        )
 
     @property
     def address(self) -> str | None:
@@ -158,97 +171,32 @@ class Settings(CallSettings):
     prompt: str | None = option(
         None, help="Your own prompt: a text with {question}.", panel=ASK, study="models", kind=Path, read=text_in
     )
-    elicit: str = option(
-        "percent",
-        help="percent: ask for a confidence; none: do not.",
-        panel=ASK,
-        rule=one_of("percent", "none"),
-        study="models",
-        repeated=True,
-    )
-    answer_pattern: str | None = option(
+    elicit: str = asking("percent", help="percent: ask for a confidence; none: do not.", rule=one_of("percent", "none"))
+    answer_pattern: str | None = asking(
         None,
         help="A regular expression that finds the answer: its group 'answer', its first group, or all of it.",
-        panel=ASK,
         rule=Rule("a regular expression", _is_pattern),
-        study="models",
-        repeated=True,
     )
-    temperature: float | None = option(
-        1.0,
-        help="Sampling temperature.",
-        panel=ASK,
-        short="-t",
-        rule=Rule("0 to 2", lambda heat: 0 <= heat <= 2),
-        study="models",
-        repeated=True,
+    temperature: float | None = asking(
+        1.0, help="Sampling temperature.", short="-t", rule=Rule("0 to 2", lambda heat: 0 <= heat <= 2)
     )
-    top_p: float | None = option(
-        1.0,
-        help="Nucleus mass.",
-        panel=ASK,
-        rule=Rule("above 0 and at most 1", lambda mass: 0 < mass <= 1),
-        study="models",
-        repeated=True,
+    top_p: float | None = asking(
+        1.0, help="Nucleus mass.", rule=Rule("above 0 and at most 1", lambda mass: 0 < mass <= 1)
     )
-    max_tokens: int | None = option(
-        None,
-        help="Per response; 1024, embedded models 64.",
-        panel=ASK,
-        rule=at_least(1),
-        study="models",
-        repeated=True,
+    max_tokens: int | None = asking(None, help="Per response; 1024, embedded models 64.", rule=at_least(1))
+    reasoning_effort: str | None = asking(None, help="Passed to the provider.")
+    judge: str | None = judging(None, help="rules, exact, math, or a model's spelling.", short="-j")
+    partition_judge: str | None = judging(None, help="Only for grouping.", study="judge.partition")
+    grade_judge: str | None = judging(None, help="Only for grading.", study="judge.grade")
+    judge_prompt: str = judging(
+        "default", help="default, strict or loose.", rule=one_of(*PROMPTS), study="judge.prompt"
     )
-    reasoning_effort: str | None = option(
-        None, help="Passed to the provider.", panel=ASK, study="models", repeated=True
+    judge_max_tokens: int | None = judging(
+        None, help="Per reply of a judge; 2048.", rule=at_least(1), study="judge.max_tokens"
     )
-    judge: str | None = option(
-        None, help="rules, exact, math, or a model's spelling.", panel=JUDGES, short="-j", study="judge", repeated=True
-    )
-    partition_judge: str | None = option(
-        None, help="Only for grouping.", panel=JUDGES, study="judge.partition", repeated=True
-    )
-    grade_judge: str | None = option(None, help="Only for grading.", panel=JUDGES, study="judge.grade", repeated=True)
-    judge_prompt: str = option(
-        "default",
-        help="default, strict or loose.",
-        panel=JUDGES,
-        rule=one_of(*PROMPTS),
-        study="judge.prompt",
-        repeated=True,
-    )
-    judge_max_tokens: int | None = option(
-        None,
-        help="Per reply of a judge; 2048.",
-        panel=JUDGES,
-        rule=at_least(1),
-        study="judge.max_tokens",
-        repeated=True,
-    )
-    grade_classes: str = option(
-        "all",
-        help="all, or mode: only the most frequent.",
-        panel=JUDGES,
-        rule=one_of("all", "mode"),
-        study="judge",
-        repeated=True,
-    )
-    not_attempted: str = option(
-        "incorrect",
-        help="incorrect, or exclude.",
-        panel=JUDGES,
-        rule=one_of("incorrect", "exclude"),
-        study="judge",
-        repeated=True,
-    )
-    min_responses: int | None = option(
-        None,
-        help="Least usable responses; half of n.",
-        panel=JUDGES,
-        rule=at_least(2),
-        study="judge",
-        repeated=True,
-    )
+    grade_classes: str = judging("all", help="all, or mode: only the most frequent.", rule=one_of("all", "mode"))
+    not_attempted: str = judging("incorrect", help="incorrect, or exclude.", rule=one_of("incorrect", "exclude"))
+    min_responses: int | None = judging(None, help="Least usable responses; half of n.", rule=at_least(2))
 
     @property
     def calls(self) -> CallSettings:

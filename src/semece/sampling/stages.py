@@ -15,7 +15,7 @@ from semece.errors import ModelError
 from semece.judges import STAGES, JudgedQuestion, judge_question, models_of
 from semece.prompts import Scale
 from semece.records import Response
-from semece.sampling.batch.batch_stages import judge_by_batch, respond_by_batch
+from semece.sampling.batch.batch_stages import chunked, judge_by_batch, respond_by_batch
 from semece.sampling.connections import Callers, Connections
 from semece.sampling.job import check_identity
 from semece.sampling.judge_calls import run_asking
@@ -82,10 +82,8 @@ async def respond(
 
     def jobs() -> Iterator[Callable[[], Awaitable[None]]]:
         for question in questions:
-            for run in missing_slots(store, template, question, n):
-                size = caller.model.max_choices
-                for start in range(0, len(run), size):
-                    yield partial(fill, question, run[start : start + size])
+            for slots in chunked(missing_slots(store, template, question, n), lambda: caller.model.max_choices):
+                yield partial(fill, question, slots)
 
     await in_parallel(jobs(), caller.pace.concurrency)
 
@@ -310,6 +308,12 @@ class Outcome:
     path: str
     missing: int
     last_failure: str | None = None
+
+    @property
+    def left(self) -> str:
+        """Say how many replies are missing, and why."""
+        last = "" if self.last_failure is None else f" (the last failure: {self.last_failure})"
+        return f"{self.missing:,} replies are missing{last}"
 
 
 async def make_run(job: Job, *, progress: Progress | None = None, budget: Budget | None = None) -> Outcome:

@@ -14,7 +14,6 @@ from semece.errors import BudgetError, ParseError, SemeceError, StoreError
 from semece.runs import write
 from semece.sampling import (
     OPEN,
-    Budget,
     Datasets,
     Ledger,
     check_identity,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from semece.sampling import Job, Outcome, PricePlan, Progress, Settings
+    from semece.sampling import Budget, Job, PricePlan, Progress, Settings
     from semece.study.study_file import Cell, Study
 
     Jobs = Mapping[Path, Job | str]
@@ -279,7 +278,7 @@ async def make_runs(
     found = []
     for place, cell in enumerate(study.cells):
         await asyncio.sleep(0)  # a signal is heard between runs that have nothing to wait for
-        budget = _budget(cell.settings, cost, tokens)
+        budget = cell.settings.budget(cost, tokens)
         for held in under_way[:place] + under_way[place + 1 :]:  # a run holds what is under way in its own batches
             budget.hold(held)
         with begun(cell) as progress:
@@ -290,10 +289,6 @@ async def make_runs(
     return found
 
 
-def _budget(caps: Settings, cost: float, tokens: int) -> Budget:
-    return Budget(max_cost=caps.max_cost, max_total_tokens=caps.max_total_tokens, spent_cost=cost, spent_tokens=tokens)
-
-
 async def _done(cell: Cell, job: Job | str, progress: Progress, budget: Budget) -> Ended:
     if isinstance(job, str):
         return Ended(cell, job, readable=_is_current(cell, view_of(cell.settings)))
@@ -301,7 +296,7 @@ async def _done(cell: Cell, job: Job | str, progress: Progress, budget: Budget) 
         outcome = await make_run(job, progress=progress, budget=budget)
     except SemeceError as error:
         return Ended(cell, str(error), isinstance(error, BudgetError), _is_current(cell, job.view))
-    return Ended(cell, _left(outcome))
+    return Ended(cell, outcome.left if outcome.missing else None)
 
 
 def _is_current(cell: Cell, wanted: Mapping[str, Any]) -> bool:
@@ -311,14 +306,6 @@ def _is_current(cell: Cell, wanted: Mapping[str, Any]) -> bool:
         with suppress(StoreError), Store(cell.path) as store:
             view = store.meta("view")
     return view is not None and all(view[name] == value for name, value in wanted.items())
-
-
-def _left(outcome: Outcome) -> str | None:
-    """Say what is missing after a run that was not stopped."""
-    if not outcome.missing:
-        return None
-    last = "" if outcome.last_failure is None else f" (the last failure: {outcome.last_failure})"
-    return f"{outcome.missing:,} replies are missing{last}"
 
 
 class Spent(NamedTuple):

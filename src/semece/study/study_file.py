@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -11,7 +10,7 @@ from urllib.parse import urlsplit
 
 from semece.errors import ParseError, shortened
 from semece.runs import Binning
-from semece.sampling import Option, Settings, dataset_name, file_name, options_of, read_prices, safe_name
+from semece.sampling import Option, Settings, dataset_name, file_name, options_of, read_prices, safe_name, toml_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -20,8 +19,11 @@ if TYPE_CHECKING:
 
 NAME, OUTPUT, CLOSED = (Option(name=name, help="", kind=str) for name in ("name", "output", "closed"))
 BINS = Option(name="bins", help="", kind=int)
-LISTS = {"models": ("model", "local/smollm2"), "datasets": ("dataset", "starter")}
-"""Tables that may be repeated, the option that each must have, and an example of it."""
+LISTS = {
+    "models": ("model", "local/smollm2", 'give it another: name = "..."'),
+    "datasets": ("dataset", "starter", 'give a file another name: dataset = "NAME=FILE"'),
+}
+"""Tables that may be repeated: the option that each must have, an example, and what to do about equal names."""
 
 
 def _tables() -> dict[str, dict[str, Option]]:
@@ -138,7 +140,7 @@ def read_study(path: str | Path) -> Study:
     [('starter · sure', 'starter--sure.db')]
     """
     source, where = Path(path), str(path)
-    text, tables = _read_toml(source)
+    text, tables = toml_in(source)
     if unknown := sorted(set(tables) - {*TABLES, "prices"}):
         names = ", ".join(f"[[{name}]]" if name in LISTS else f"[{name}]" for name in (*TABLES, "prices"))
         raise ParseError(f"{where}: expected the tables {names}; got {unknown[0]}")
@@ -152,16 +154,6 @@ def read_study(path: str | Path) -> Study:
     cells = tuple(_cells(where, output, shared, models, datasets))
     _check_paths(where, cells)
     return Study(source, text, head["name"], output, cells, _binning(where, analysis))
-
-
-def _read_toml(path: Path) -> tuple[bytes, dict[str, Any]]:
-    try:
-        text = path.read_bytes()
-        return text, tomllib.loads(text.decode("utf-8"))
-    except OSError as error:
-        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
-        raise ParseError(f"{path} is not TOML: {error}") from None
 
 
 def _mapping(where: str, tables: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -178,7 +170,7 @@ def _table(where: str, tables: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _rows(where: str, tables: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     """Give the tables of a list, with the option that each must have."""
-    option, example = LISTS[name]
+    option, example, _ = LISTS[name]
     found = tables.get(name, [])
     if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
         raise ParseError(f"{where}: {name} must be tables [[{name}]]; got {_short(found)}")
@@ -229,17 +221,14 @@ def _cells(
     datasets: Sequence[dict[str, Any]],
 ) -> Iterator[Cell]:
     """Cross models and datasets."""
-    hints = {
-        "models": 'give it another: name = "..."',
-        "datasets": 'give a file another name: dataset = "NAME=FILE"',
-    }
     model_names = [row.get("name", row["model"]) for row in models]
     dataset_names = [dataset_name(row["dataset"]) for row in datasets]
     for table, names in (("models", model_names), ("datasets", dataset_names)):
         for place, name in enumerate(names):
             if (first := names.index(name)) < place:
                 raise ParseError(
-                    f"{where}: [[{table}]] {place + 1} is named {name!r} like [[{table}]] {first + 1}; {hints[table]}"
+                    f"{where}: [[{table}]] {place + 1} is named {name!r} like [[{table}]] {first + 1}; "
+                    f"{LISTS[table][2]}"
                 )
     for place, row in enumerate(models, 1):
         _check_address(f"{where}: [[models]] {place}", row)

@@ -52,9 +52,7 @@ class _Pile:
 
     def fits(self, line: EncodedLine, model: BatchModel) -> bool:
         """Whether a line may join."""
-        if not self.encoded:
-            return True
-        return (
+        return not self.encoded or (
             len(self.encoded) < model.max_lines
             and self.size + line.size <= model.max_bytes
             and self.encoded[0].group == line.group
@@ -204,9 +202,7 @@ class Courier:
         under_way = {slot.key for entry in self._open for slots in entry.slots for slot in slots}
         pile = _Pile()
         for line in await wanted(under_way):
-            if self._refused is not None or self._given_up:
-                break
-            if crowded and len(pile.lines) == self._most:
+            if self._refused is not None or self._given_up or (crowded and len(pile.lines) == self._most):
                 break
             if self._tries[line.key] >= self._patience.rounds:
                 continue
@@ -328,8 +324,7 @@ class Courier:
         watched = asyncio.get_running_loop().time() - self._since[entry.id]
         if waiting or max(entry.age, watched) < self._patience.grace:
             return False
-        for slots in entry.slots:
-            self._tries[slots[0].key] -= 1
+        self._tries.subtract(slots[0].key for slots in entry.slots)
         self._close(entry, "absent", (0.0, 0), f"a batch of {len(entry.slots):,} requests was never created")
         return True
 
@@ -354,8 +349,7 @@ class Courier:
 
     def _crowd(self, entry: BatchEntry) -> None:
         """Submit half as much, one batch at a time, after a provider's queue was full."""
-        for slots in entry.slots:
-            self._tries[slots[0].key] -= 1
+        self._tries.subtract(slots[0].key for slots in entry.slots)
         if len(entry.slots) == 1 and len(self._open) == 1:
             self._given_up = True
         self._most = max(1, min(self._most, len(entry.slots)) // 2)

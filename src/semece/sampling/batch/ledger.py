@@ -108,8 +108,7 @@ class Ledger:
 
     def open(self, model: str | None = None) -> list[BatchEntry]:
         """List the entries whose lines may still come back, oldest first; of one model if it is named."""
-        rows = [row for row in self._store.batches() if row[1] in OPEN]
-        entries = [self._entry(*row) for row in rows]
+        entries = [self._entry(*row) for row in self._store.batches() if row[1] in OPEN]
         return [entry for entry in entries if model is None or entry.model == model]
 
     def held(self, *statuses: str) -> tuple[float, int]:
@@ -127,7 +126,8 @@ class Ledger:
         """Commit an entry, with an id from :func:`new_id`, for a batch that is about to be created."""
         slots = tuple(line.slots for line in lines)
         entry = BatchEntry(name, "submitting", None, model, since, held, slots, time.time())
-        self._write(entry)
+        body = {"model": model, "since": since, "held": held, "lines": _packed(slots)}
+        self._store.put_batch(name, entry.status, None, canonical(body), entry.time)
         return entry
 
     def mark(self, entry: BatchEntry, status: str, provider_id: str | None = None) -> BatchEntry:
@@ -135,10 +135,6 @@ class Ledger:
         changed = replace(entry, status=status, provider_id=provider_id or entry.provider_id)
         self._store.put_batch(changed.id, status, changed.provider_id)
         return changed
-
-    def _write(self, entry: BatchEntry) -> None:
-        body = {"model": entry.model, "since": entry.since, "held": entry.held, "lines": _packed(entry.slots)}
-        self._store.put_batch(entry.id, entry.status, entry.provider_id, canonical(body), entry.time)
 
     def _entry(self, name: str, status: str, provider_id: str | None, text: str, when: float) -> BatchEntry:
         body = json.loads(text)
