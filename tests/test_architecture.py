@@ -85,12 +85,12 @@ def test_the_house_keeps_its_size():
 
 
 def test_no_module_imports_itself_through_others():
-    assert len(measured.module_circles()) <= 2
+    assert not measured.module_circles()
 
 
 def test_a_name_stands_for_one_thing():
     assert not measured.repeated_files()
-    assert len(measured.repeated_classes()) <= 1
+    assert not measured.repeated_classes()
 
 
 def test_names_say_what_modules_are():
@@ -111,10 +111,11 @@ def test_functions_are_short():
     assert measured.percentile90([each.branches for each in found]) <= 6
 
 
-def test_statistics_take_data_by_position_and_options_by_name():
+def test_only_commands_and_statistics_take_more_than_six_parameters():
     many = [each for each in measured.functions() if each.parameters + each.options > 6]
     statistics = [each for each in many if each.place.startswith("stats/")]
     assert statistics
+    assert not [each.place for each in many if not each.place.startswith(("stats/", "cli/"))]
     assert not [each.place for each in statistics if each.parameters > 5 or each.parameters + each.options > 9]
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 from bisect import bisect_right
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import parse_qsl
 
 from semece.errors import ModelError
-from semece.models.fakes.faults import FakeService, Faults, prompt_of, uniform
+from semece.models.fakes.faults import FakeService, Faults, Misbehaviour, prompt_of, uniform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,9 +72,7 @@ class FakeModel(FakeService):
         correct: int | None = 0,
         confidence: float | Sequence[float] | None = 0.7,
         references: Mapping[str, str] | None = None,
-        faults: Faults | None = None,
-        max_choices: int = 50,
-        latency: float = 0.0,
+        **service: Unpack[Misbehaviour],
     ) -> None:
         _check_pmf(pmf)
         if correct is not None and not 0 <= correct < len(pmf):
@@ -84,7 +82,8 @@ class FakeModel(FakeService):
         self._correct = correct
         self._confidence = _confidence_per_class(confidence, len(pmf))
         self._references = {_first_line(text): answer for text, answer in (references or {}).items()}
-        super().__init__(faults=faults, max_choices=max_choices, latency=latency)
+        service.setdefault("max_choices", 50)
+        super().__init__(**service)
 
     @property
     def name(self) -> str:

@@ -6,11 +6,12 @@ import asyncio
 import hashlib
 import json
 import time
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from semece.errors import ModelError, TransientError
 from semece.models.protocol import Call, Reply, Request, Usage
@@ -97,7 +98,15 @@ class Faults:
         return names[place] if place < len(names) else None
 
 
-class FakeService:
+class Misbehaviour(TypedDict, total=False):
+    """How a fake service behaves beside what it says; see :class:`FakeService`."""
+
+    faults: Faults | None
+    max_choices: int
+    latency: float
+
+
+class FakeService(ABC):
     """What stands between a fake's text and its caller: faults, latency, counts.
 
     Parameters
@@ -119,11 +128,11 @@ class FakeService:
         self._latency = latency
         self._attempts: Counter[tuple[str, int]] = Counter()
 
+    @abstractmethod
     def text(self, request: Request, seed: int, fault: str | None) -> str:
         """Say what the choice with a seed says under a fault: each fake in its own way."""
-        raise NotImplementedError
 
-    async def aclose(self) -> None:
+    async def aclose(self) -> None:  # noqa: B027 - a fake may keep it
         """Nothing to give back."""
 
     async def __call__(self, request: Request, /) -> Call:
