@@ -523,9 +523,8 @@ def test_a_judge_that_has_not_judged_a_run_is_refused_with_those_that_have_and_w
     code, out, err = semece(command, path, *more, "--judge", "fake/judge")
     ask = f"semece compare {path} --judges rules fake/judge"
     assert (code, out) == (1, "")
-    assert err == (
-        f"semece: fake/judge has not judged {path}, but exact, rules and fake/judge#strict have; to ask it: {ask}\n"
-    )
+    have = "exact, math, rules and fake/judge#strict have"
+    assert err == f"semece: fake/judge has not judged {path}, but {have}; to ask it: {ask}\n"
     assert semece(*ask.split()[1:], "-q")[0] == 0
     assert semece(command, path, *more, "--judge", "fake/judge")[0] == 0
 
@@ -559,4 +558,4 @@ def test_labels_that_did_not_come_are_said_to_come_with_samples(semece, tmp_path
     path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
     code, _, err = semece("summary", path, "--judge", "given")
     assert code == 1
-    assert f"given has not judged {path}, but exact and rules have; labels and grades come with samples" in err
+    assert f"given has not judged {path}, but exact, math and rules have; labels and grades come with samples" in err

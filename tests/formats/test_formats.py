@@ -480,7 +480,7 @@ def test_scores_grade_the_classes_whose_responses_they_agree_on(semece, put):
     assert "the files have scores (match); --judge given grades with them" in err
     code, out, _ = semece("score", "log.eval", "-o", "a.db", "-j", "given")
     assert code == 0
-    assert "Noticed: grouped by rules-1; the grades are the scores named match." in out
+    assert "Noticed: grouped by rules-2; the grades are the scores named match." in out
     assert estimates().select(COLUMNS).equals(estimates("rules.db").select(COLUMNS))
     assert semece("score", "log.eval", "-o", "a.db", "-j", "given")[1] == out
     assert "holds other samples" in semece("score", "log.eval", "-o", "a.db", "-j", "rules")[2]

@@ -62,7 +62,7 @@ def judge_all(number, seed):
     rng = random.Random(seed)
     for start in range(0, number, 8):
         question = Question(str(start), rng.choice(QUESTIONS), REFERENCES)
-        answers = [any_text(rng) for _ in range(8)]
+        answers = [text for text in (any_text(rng) for _ in range(8)) if text.strip()]  # blanks are no answers
         forms = distinct(answers)
         labels = JUDGE.partition(question, forms.strings) if forms.strings else []
         assert len(assemble(question.id, answers, forms, labels, judge="rules").labels) == len(answers)

@@ -68,7 +68,7 @@ def asked(monkeypatch):
 def test_what_was_derived_once_is_read_after_that_and_says_the_same(path, asked):
     first = read(path)
     assert {name: asked.count(name) for name in asked} == {f"q{i}": 4 for i in range(4)}, "a partition, three verdicts"
-    assert makers(path) == {"partition exact-2": 4, "verdict exact-2": 12, "alarms-1": 4}
+    assert makers(path) == {"partition exact-2": 4, "verdict exact-2": 12, "alarms-2": 4}
     asked.clear()
     assert read(path) == first
     assert not asked

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
@@ -89,7 +89,7 @@ class Study:
     name: str
     output: Path
     cells: tuple[Cell, ...]
-    binning: Binning
+    binning: Binning = field(default_factory=Binning)
 
     @property
     def sha256(self) -> str:

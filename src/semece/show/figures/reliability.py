@@ -168,5 +168,6 @@ def plot_risk_coverage(
 
 def _occupied(table: Table, *names: str) -> list[NDArray[np.float64]]:
     """Read columns of a reliability table without its empty bins."""
+    columns = [column_of(table, name) for name in names]
     keep = column_of(table, "count") > 0
-    return [column_of(table, name)[keep] for name in names]
+    return [column[keep] for column in columns]
