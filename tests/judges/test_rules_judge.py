@@ -604,3 +604,22 @@ def test_a_reference_answers_itself(answer, text):
 def test_a_very_long_answer_is_read(size):
     answer = "1" * size + " and " + "x" * size + " " + "Paris, " * (size // 10)
     assert grade(answer, "Rome") == "incorrect"
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [
+        ("(0,1)", "[0,1]"),
+        ("a*b", "a/b"),
+        (r"\frac{1}{2}", r"-\frac{1}{2}"),
+        ("1/2 + x", "1/2 - x"),
+        (r"\sqrt{2}", "2"),
+        ("5!", "5"),
+        ("[0, 1)", "(0, 1]"),
+    ],
+)
+def test_a_formula_is_graded_by_its_signs_brackets_and_operators(reference, answer):
+    """None of these is the reference, though the same numbers and letters stand in it."""
+    question = Question("q", "What is it?", (reference,), {})
+    assert RulesJudge().grade(question, answer) == "incorrect"
+    assert RulesJudge().grade(question, reference) == "correct"
