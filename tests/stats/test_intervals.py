@@ -141,10 +141,21 @@ def test_the_lower_end_and_the_debiased_value_solve_their_equations():
     noise = np.random.default_rng(5).multivariate_normal(r * 0, covariance, 400_000)
     total = np.abs(r).sum()
     _, low, _ = ece_interval(c, a)
-    at_low = np.abs(low / total * r + noise).sum(axis=1)
+    clear = np.sign(r) * np.maximum(np.abs(r) - np.diag(covariance) ** 0.5, 0)
+    at_low = np.abs(low * clear / np.abs(clear).sum() + noise).sum(axis=1)
     assert np.mean(at_low < total) == pytest.approx(0.975, abs=0.004)
     at_middle = np.abs(debiased_ece(c, a) / total * r + noise).sum(axis=1)
     assert np.mean(at_middle < total) == pytest.approx(0.5, abs=0.02)
+
+
+def test_noise_in_the_other_bins_does_not_lift_the_lower_end():
+    """One bin of ten errs by 0.5; 400 runs of 400 questions, 4 standard errors."""
+    rng, c = np.random.default_rng(4), np.tile(np.arange(10) / 10 + 0.05, 40)
+    chance = np.where(c > 0.9, c - 0.5, c)
+    ends = [ece_interval(c, rng.random(400) < chance, rng=rng) for _ in range(400)]
+    too_high = np.mean([end.low > 0.05 for end in ends])
+    assert too_high < 0.025 + 4 * (0.025 / 400) ** 0.5
+    assert np.mean([end.low > 0 for end in ends]) > 0.02
 
 
 def test_half_of_the_draws_around_the_debiased_value_are_below_the_error():

@@ -24,7 +24,15 @@ from scipy.special import ndtri
 
 from semece.stats.calibration.binned_errors import wilson
 from semece.stats.rows import check_ids, check_level, check_rows, check_weights, sums
-from semece.stats.uncertainty.intervals import Interval, Residuals, debiased, paired_draws, shrunk, widening
+from semece.stats.uncertainty.intervals import (
+    Interval,
+    Residuals,
+    cleared,
+    debiased,
+    paired_draws,
+    shrunk,
+    widening,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -154,9 +162,10 @@ def semx_ece(
     size, largest = len(residuals.questions), int(residuals.n_select.max())
     if table.n < 2:
         return SemXError(total, 0.0, 1.0, least, middle, 1.0, size, largest)
-    noise = paired_draws(table.covariance(table.spread()) * table.widened**2, rng)
+    covariance = table.covariance(table.spread()) * table.widened**2
+    noise = paired_draws(covariance, rng)
     p_value = float((1 + (np.abs(noise).sum(axis=0) >= least - TINY).sum()) / (noise.shape[1] + 1))
-    low = min(shrunk(near, noise, 0.5 + level / 2), middle)
+    low = min(shrunk(cleared(near, covariance), noise, 0.5 + level / 2), middle)
     high = max(min(total + _upward(table, far), 1.0), total)
     return SemXError(total, low, high, least, middle, p_value, size, largest)
 

@@ -144,7 +144,8 @@ def ece_interval(
     r"""ECE with an interval that also holds for a calibrated model.
 
     Lower end: :math:`t T` for the smallest :math:`t \ge 0` for which the upper quantile of
-    :math:`\sum_l |t r_l + Z_l|` reaches T; 0 if :math:`t = 0` does. Upper end:
+    :math:`\sum_l |t u_l + Z_l|` reaches T; 0 if :math:`t = 0` does. The :math:`u_l` are the residuals, each moved one
+    standard deviation towards 0, scaled so that :math:`\sum_l |u_l| = T`. Upper end:
     :math:`T + z \sqrt{\operatorname{sign}(r)' V \operatorname{sign}(r)}`. In no bin is the variance less than that of
     :math:`\tilde p = (x + 2) / (m + 4)` for m questions with x correct answers, soft ones included (Agresti & Coull).
     If one bin holds nearly all questions, the upper end starts from :math:`|\tilde p - \bar c|` if that is more than T.
@@ -258,7 +259,7 @@ def residual_interval(residuals: Residuals, level: float, rng: int | np.random.G
     signs = np.outer(sign, sign)
     spread = max(float(np.where(signs == 0, np.abs(covariance), signs * covariance).sum()), 0.0) ** 0.5
     high = max(total, start) + float(ndtri(0.5 + level / 2)) * spread
-    low = shrunk(r, paired_draws(covariance, rng), 0.5 + level / 2)
+    low = shrunk(cleared(r, covariance), paired_draws(covariance, rng), 0.5 + level / 2)
     return Interval(total, low, min(high, 1.0))
 
 
@@ -279,6 +280,17 @@ def rejects_calibration(residuals: Residuals, level: float = 0.95, rng: int | np
         return False
     noise = np.abs(paired_draws(residuals.covariance, rng)).sum(axis=0)
     return bool(np.quantile(noise, level, method="higher") < np.abs(residuals.value).sum())
+
+
+def cleared(value: NDArray[np.float64], covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    r"""Move each residual one standard deviation towards 0, and scale what is left to the same absolute sum.
+
+    Residuals that are noise would be counted twice around :math:`t r`, once as error and once as noise: where a few
+    bins err and the others do not, the lower end would lie too high. As they are if none is left.
+    """
+    left = np.sign(value) * np.maximum(np.abs(value) - np.sqrt(np.diag(covariance)), 0.0)
+    size = np.abs(left).sum()
+    return np.asarray(left * (np.abs(value).sum() / size)) if size > TINY else value
 
 
 def shrunk(value: NDArray[np.float64], noise: NDArray[np.float64], quantile: float) -> float:
