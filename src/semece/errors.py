@@ -8,6 +8,7 @@
     ├── ModelError         a model that cannot be used (refused key, unknown name, exhausted quota)
     │   └── TransientError nothing was delivered this time; asking again may work
     └── BudgetError        a cap was reached
+    StoppedError           a person stopped a run; what was in flight is stored
 
 Bad arguments of a function are ``ValueError``. What came from outside is shown in a sentence through :func:`visible`
 and :func:`shortened`; what a provider says of the end of a reply is read by :func:`finish_status`.
@@ -84,7 +85,23 @@ class TransientError(ModelError):
 
 
 class BudgetError(SemeceError):
-    """A cap was reached; what was in flight is stored."""
+    """A cap was reached; what was in flight is stored.
+
+    Parameters
+    ----------
+    message : str
+        One sentence.
+    cost, tokens : float or None, int or None
+        The least cap that lets the next call through, in USD or tokens: what is spent, set aside, and what it may take.
+    """
+
+    def __init__(self, message: str, *, cost: float | None = None, tokens: int | None = None) -> None:
+        super().__init__(message)
+        self.cost, self.tokens = cost, tokens
+
+
+class StoppedError(Exception):
+    """A person stopped a run: nothing new was sent, and what was in flight is stored."""
 
 
 def visible(text: str, *, keep: str = "") -> str:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from semece.runs.run import Run
+from semece.store.run_store import Store
+from tests.servers.openai_server import OpenAIServer
 
 FAKE = "fake/?pmf=.5,.3,.2"
 SEMECE = [sys.executable, "-c", "from semece.cli import main; main()"]
@@ -138,6 +140,16 @@ def test_a_cap_exits_with_three_and_says_how_to_go_on(semece):
     assert code == 0
     with Run("a.db") as run:
         assert run.complete == (24, 24)
+
+
+def test_a_cap_below_one_call_is_raised_to_what_one_call_needs(semece):
+    code, _, err = run_starter(semece, "--max-total-tokens", 10, "--budget", 1e-9)
+    assert code == 3
+    command = err.split("run it again with a higher cap to continue: semece ")[1].strip()
+    assert "--budget 2e-09" in command
+    needed = int(command.partition("--max-total-tokens ")[2].partition(" ")[0])
+    assert 10 * 1024 < needed < 12_000
+    assert "cap of 10 tokens" not in semece(*shlex.split(command))[2]
 
 
 def test_a_cap_of_a_configuration_is_doubled_in_the_command_that_goes_on(semece):
@@ -381,32 +393,39 @@ def test_the_catalogues_list_what_is_there(semece):
     assert "openai/NAME" in semece("models")[1]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_signal_stores_what_is_in_hand_and_says_how_to_go_on(tmp_path, number, code):
-    words = [
-        "run",
-        "-m",
-        f"{FAKE}&latency=.05&choices=1",
-        "-d",
-        "starter",
-        "-n",
-        "20",
-        "-o",
-        "a.db",
-        "--concurrency",
-        "4",
-    ]
-    process = subprocess.Popen(SEMECE + words, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
-    while stored(tmp_path / "a.db") < 40 and time.monotonic() < deadline:
-        time.sleep(0.02)
-    process.send_signal(number)
-    _, err = process.communicate(timeout=30)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "code", "times"), [(signal.SIGINT, 130, 1), (signal.SIGTERM, 143, 1), (signal.SIGINT, 130, 2)]
+)
+def test_a_signal_loses_nothing_that_is_paid_for_and_a_second_one_books_it(tmp_path, number, code, times):
+    with OpenAIServer(latency=0.3) as server:
+        words = ["run", "-m", "openai-api/test/m", "-d", "starter", "-n", "40", "-j", "exact", "-o", "a.db"]
+        process = subprocess.Popen(
+            [*SEMECE, *words, "--concurrency", "4"],
+            cwd=tmp_path,
+            env=os.environ | {"TEST_BASE_URL": server.base_url},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        deadline = time.monotonic() + 30
+        while server.account.requests.total() < 6 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        for _ in range(times):
+            process.send_signal(number)
+            time.sleep(0.1)
+        _, err = process.communicate(timeout=30)
+        time.sleep(0.3)
+        paid, tokens = server.account.paid.total(), server.account.input_tokens + server.account.output_tokens
     assert process.returncode == code
-    assert "is stored in a.db; run it again to continue" in err
+    assert "is waited for (at most 600 s)" in err
+    assert f"is stored in a.db; run it again to continue: semece {shlex.join(words)}" in err
     assert "Traceback" not in err
-    assert 40 <= stored(tmp_path / "a.db") < 480
     assert {p.name for p in tmp_path.iterdir()} <= {"a.db", "a.db.lock"}
+    with Store(tmp_path / "a.db") as store:
+        spent, (failed, maybe_paid) = store.spent()["respond"], store.failed_calls()
+    assert stored(tmp_path / "a.db") - failed == paid - 8 * maybe_paid
+    assert failed == maybe_paid == (4 if times == 2 else 0)
+    assert times == 2 or spent[0] + spent[1] == tokens
 
 
 def stored(path):

@@ -70,7 +70,8 @@ def compare(
     if len(runs) > 1:
         raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
     check_two(judges)
-    ask_to_end(partial(ask_judges, runs[0], judges, calls=told.calls()), quiet=quiet)
+    calls = told.calls()
+    ask_to_end(partial(ask_judges, runs[0], judges, calls=calls), quiet=quiet, timeout=calls.timeout)
     print_judges(runs[0], judges, listed=listed, as_json=as_json)
 
 

@@ -67,7 +67,11 @@ def judge_eval(  # noqa: PLR0913, PLR0917 - one parameter per option
     groups_of(labelled, by)  # a field that is not there is said before anything is asked
     path = output or Path("runs") / f"{file.stem}--judge-eval.db"
     found = [
-        ask_to_end(partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, calls=calls), quiet=quiet)
+        ask_to_end(
+            partial(evaluate_judge, labelled, judge, store=path, pairs=pairs, calls=calls),
+            quiet=quiet,
+            timeout=calls.timeout,
+        )
         for judge in dict.fromkeys(judges)
     ]
     print_evaluations(labelled, found, by=by, listed=listed, as_json=as_json)
@@ -93,19 +97,19 @@ def read_file(file: Path, *, skip_bad: bool) -> Labelled:
     return labelled
 
 
-def ask_to_end(asking: Callable[..., Awaitable[T]], *, quiet: bool) -> T:
+def ask_to_end(asking: Callable[..., Awaitable[T]], *, quiet: bool, timeout: float) -> T:
     """Do what takes a ``progress`` to the end; on a signal or at a cap say how to go on, and exit."""
     from semece.cli.run_command import again, leave, progress_bars, until_signal
     from semece.errors import BudgetError
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            result, code = asyncio.run(until_signal(asking(progress=progress)))
+            found = asyncio.run(until_signal(asking(progress=progress), timeout=timeout))
     except BudgetError as error:
-        leave(f"semece: {error}; {again(capped=True)}", 3)
-    if code:
-        leave(f"stopped; what was delivered is stored; {again()}", code)
-    return result  # type: ignore[return-value]
+        leave(f"semece: {error}; {again(cap=error)}", 3)
+    if found.code:
+        leave(f"stopped; what was delivered is stored; {again()}", found.code)
+    return found.result  # type: ignore[return-value]
 
 
 def end(shortfalls: Iterable[Shortfall | None]) -> None:

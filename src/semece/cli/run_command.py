@@ -6,14 +6,15 @@ import asyncio
 import shlex
 import signal
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import typer
 
 from semece.cli.typer_options import RUN, Handling, load_keys
-from semece.errors import BudgetError, ParseError, SemeceError
+from semece.errors import BudgetError, ParseError, SemeceError, StoppedError
 from semece.sampling import Settings, default_path, read_prices, toml_in
 
 if TYPE_CHECKING:
@@ -24,6 +25,27 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 STAGES = {"respond": "responses", "judge": "judged"}
+SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
+"""What a person or the system ends a command with, and the exit codes that say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish(Generic[T]):
+    """How asking came to an end.
+
+    Parameters
+    ----------
+    result : object or None
+        What it gave; None after a signal.
+    code : int
+        The exit code so far.
+    cap : BudgetError or None
+        The cap that was reached.
+    """
+
+    result: T | None
+    code: int = 0
+    cap: BudgetError | None = None
 
 
 def run_command(told: Told) -> None:
@@ -43,18 +65,17 @@ def run_command(told: Told) -> None:
     if handling.dry_run:
         typer.echo(plan_text(plan(job, expected_tokens=handling.expected_tokens)))
         return
-    outcome, code = run_to_end(job, path, quiet=handling.quiet)
-    report(path, outcome, code, job)
+    report(path, run_to_end(job, path, quiet=handling.quiet), job)
 
 
-def report(path: Path, outcome: Outcome | None, code: int, job: Job) -> None:
+def report(path: Path, found: Finish[Outcome], job: Job) -> None:
     """Print the summary if there is one, the path, and how to go on if something is missing."""
     from semece.cli.reading_commands import print_summary
 
     caps = {"--budget": job.calls.max_cost, "--max-total-tokens": job.calls.max_total_tokens}
-    rest = again(capped=code == 3, caps=caps)
+    rest, outcome = again(cap=found.cap, caps=caps), found.result
     if outcome is None:
-        leave(f"stopped; what was delivered is stored in {path}; {rest}", code)
+        leave(f"stopped; what was delivered is stored in {path}; {rest}", found.code)
     try:
         print_summary([path])
     except KeyboardInterrupt:
@@ -62,13 +83,15 @@ def report(path: Path, outcome: Outcome | None, code: int, job: Job) -> None:
     for sentence in owed(path, job):
         typer.echo(f"semece: {sentence}", err=True)
     typer.echo(f"\n{path}")
-    if outcome.missing or code:
-        leave(f"semece: {outcome.left}; {rest}", code or 3)
+    if outcome.missing or found.code:
+        leave(f"semece: {outcome.left}; {rest}", found.code or 3)
 
 
-def again(*, capped: bool = False, caps: Mapping[str, float | None] | None = None) -> str:
+def again(*, cap: BudgetError | None = None, caps: Mapping[str, float | None] | None = None) -> str:
     """Say how to go on; after a cap, with a higher one, as :func:`with_higher_cap` makes it."""
-    words, how = (with_higher_cap(sys.argv[1:], caps), " with a higher cap") if capped else (sys.argv[1:], "")
+    words, how = sys.argv[1:], ""
+    if cap is not None:
+        words, how = with_higher_cap(words, caps, needed=cap), " with a higher cap"
     return f"run it again{how} to continue: {shlex.join(['semece', *words])}"
 
 
@@ -88,8 +111,10 @@ def owed(path: Path, job: Job) -> Iterator[str]:
         yield from replace(shortfall, undelivered=0).sentences()
 
 
-def with_higher_cap(words: list[str], caps: Mapping[str, float | None] | None = None) -> list[str]:
-    """Double the caps of a command, so that it can continue.
+def with_higher_cap(
+    words: list[str], caps: Mapping[str, float | None] | None = None, *, needed: BudgetError | None = None
+) -> list[str]:
+    """Raise the caps of a command, so that it can continue: to twice as much, or to what the next call needs.
 
     Parameters
     ----------
@@ -97,11 +122,15 @@ def with_higher_cap(words: list[str], caps: Mapping[str, float | None] | None = 
         The command.
     caps : mapping of str to float or None, optional
         The caps that held, by option: one that came from a file is appended, since the command line wins.
+    needed : BudgetError, optional
+        The cap that was reached, with what the next call needs.
 
     Examples
     --------
     >>> with_higher_cap(["run", "--budget", "0.5", "--max-total-tokens=1000"])
     ['run', '--budget', '1', '--max-total-tokens=2000']
+    >>> with_higher_cap(["run", "--max-total-tokens", "1000"], needed=BudgetError("reached", tokens=6_457))
+    ['run', '--max-total-tokens', '6457']
     >>> with_higher_cap(["run", "--config", "run.toml"], {"--budget": 0.5, "--max-total-tokens": None})
     ['run', '--config', 'run.toml', '--budget', '1']
     """
@@ -112,13 +141,21 @@ def with_higher_cap(words: list[str], caps: Mapping[str, float | None] | None = 
             continue
         named.add(name)
         if equals:
-            raised[place] = f"{name}={2 * float(value):.15g}"
+            raised[place] = f"{name}={_raised(name, float(value), needed)}"
         elif place + 1 < len(words):
-            raised[place + 1] = f"{2 * float(words[place + 1]):.15g}"
+            raised[place + 1] = _raised(name, float(words[place + 1]), needed)
     for name, cap in (caps or {}).items():
         if cap is not None and name not in named:
-            raised += [name, f"{2 * cap:.15g}"]
+            raised += [name, _raised(name, cap, needed)]
     return raised
+
+
+def _raised(name: str, cap: float, needed: BudgetError | None) -> str:
+    """Write the higher cap: in USD rounded up to a hundredth of a cent."""
+    if name == "--budget":
+        least = 0.0 if needed is None else ceil(1e4 * (needed.cost or 0.0)) / 1e4
+        return f"{max(2 * cap, least):.15g}"
+    return f"{max(2 * cap, 0 if needed is None else needed.tokens or 0):.15g}"
 
 
 def with_config(told: Told) -> tuple[Told, dict[str, Price]]:
@@ -174,38 +211,62 @@ def settings_from(told: Told, prices: Mapping[str, Price]) -> Settings:
     return told.record(Settings, prices=prices)
 
 
-def run_to_end(job: Job, path: Path, *, quiet: bool) -> tuple[Outcome | None, int]:
-    """Run to the end, or to a signal, a cap or a refusal; give the outcome and the exit code so far."""
+def run_to_end(job: Job, path: Path, *, quiet: bool) -> Finish[Outcome]:
+    """Run to the end, or to a signal, a cap or a refusal."""
     from semece.runs import Run
     from semece.sampling import Outcome, make_run
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            return asyncio.run(until_signal(make_run(job, progress=progress)))
+            return asyncio.run(until_signal(make_run(job, progress=progress), timeout=job.calls.timeout))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
         with Run(path) as run:
-            return Outcome(str(path), run.missing), 3
+            return Finish(Outcome(str(path), run.missing), 3, error)
 
 
-async def until_signal(task: Awaitable[T]) -> tuple[T | None, int]:
-    """Wait for a task; on SIGINT or SIGTERM let go of the calls in flight, after what is in hand is stored."""
-    loop, current = asyncio.get_running_loop(), asyncio.current_task()
+async def until_signal(task: Awaitable[T], *, timeout: float) -> Finish[T]:  # noqa: ASYNC109 - what a call may take
+    """Wait for a task, and hear SIGINT and SIGTERM.
+
+    The first signal sends nothing new, and what is in flight is stored when it arrives. The second one ends the calls,
+    which are then booked as if they may have been paid for; so does the time that a call may take. A third one finds
+    nobody who listens.
+    """
+    from semece.sampling import Stop
+
+    loop, current, stop = asyncio.get_running_loop(), asyncio.current_task(), Stop()
     codes: list[int] = []
 
-    def stop(code: int) -> None:
-        if current is not None and not codes:
-            codes.append(code)
+    def heard(code: int) -> None:
+        if codes:
+            end()
+            return
+        codes.append(code)
+        typer.echo(STOPPING.format(timeout), err=True)
+        stop.because(StoppedError("stopped by a signal"))
+        loop.call_later(timeout, end)
+
+    def end() -> None:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+        if current is not None:
             current.cancel()
 
-    for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-        loop.add_signal_handler(number, stop, code)
+    for number, code in SIGNALS.items():
+        loop.add_signal_handler(number, heard, code)
     try:
-        return await task, 0
-    except asyncio.CancelledError:
+        with stop.listened_to():
+            return Finish(await task)
+    except (StoppedError, asyncio.CancelledError):
         if not codes:
             raise
-        return None, codes[0]
+        return Finish(None, codes[0])
+
+
+STOPPING = (
+    "semece: stopping: nothing new is sent, and what is in flight is waited for (at most {:g} s) and stored; a second "
+    "signal ends at once, and what is in flight may then be paid for without being stored"
+)
 
 
 class progress_bars:  # noqa: N801 - used like a function

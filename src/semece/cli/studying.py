@@ -65,11 +65,12 @@ def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: AN
         if one.trouble is not None:
             typer.echo(f"{one.cell.name}: {one.trouble}", err=True)
 
+    longest = max(cell.settings.timeout for cell in made.cells)
     with writing(made):
-        found, code = asyncio.run(until_signal(make_runs(made, jobs, begun=begun, ended=ended)))
-    if found is None:
-        leave(f"stopped; what was delivered is stored in {made.output}; {again()}", code)
-    return found
+        found = asyncio.run(until_signal(make_runs(made, jobs, begun=begun, ended=ended), timeout=longest))
+    if found.result is None:
+        leave(f"stopped; what was delivered is stored in {made.output}; {again()}", found.code)
+    return found.result
 
 
 def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
@@ -84,7 +85,8 @@ def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
             typer.echo(line)
     unfinished = [one for one in found if one.trouble is not None]
     if unfinished:
-        rest = again(capped=any(one.capped for one in unfinished))
+        caps = [one.capped for one in unfinished if one.capped is not None]
+        rest = again(cap=caps[-1] if caps else None)
         leave(f"semece: {len(unfinished)} of {len(found)} runs are not finished; {rest}", 3)
 
 

@@ -21,6 +21,7 @@ from .job import view_of as view_of
 from .judge_calls import run_asking as run_asking
 from .live_calls import Caller as Caller
 from .live_calls import SlotFiller as SlotFiller
+from .live_calls import Stop as Stop
 from .live_calls import in_parallel as in_parallel
 from .options import Option as Option
 from .options import check_options as check_options

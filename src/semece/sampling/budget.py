@@ -214,12 +214,15 @@ class Budget:
         if self.max_total_tokens is not None and taken > self.max_total_tokens:
             raise BudgetError(
                 f"the cap of {self.max_total_tokens:,} tokens is reached: {self.spent_tokens:,} are spent and the "
-                f"next call may take {tokens:,}"
+                f"next call may take {tokens:,}",
+                tokens=taken,
             )
-        if self.max_cost is not None and self.spent_cost + self._reserved_cost + cost > self.max_cost:
+        dollars = self.spent_cost + self._reserved_cost + cost
+        if self.max_cost is not None and dollars > self.max_cost:
             raise BudgetError(
                 f"the cap of ${self.max_cost:g} is reached: ${self.spent_cost:.4f} are spent and the next call may "
-                f"cost ${cost:.4f}"
+                f"cost ${cost:.4f}",
+                cost=dollars,
             )
         self.hold((cost, tokens))
         return cost, tokens

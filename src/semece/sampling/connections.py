@@ -144,7 +144,14 @@ class Callers:
         model = self.connections.batches(spelling)
         self._note_address(model)
         price, ceiling = self._prices.known(model.name, batch=True), self._prices.of(model.name)
-        terms = BatchTerms(self.calls.batch_patience, self.budget, price, ceiling, anew=self.calls.retry_failed)
+        terms = BatchTerms(
+            self.calls.batch_patience,
+            self.budget,
+            price,
+            ceiling,
+            anew=self.calls.retry_failed,
+            stop=self._terms.stop,
+        )
         return Courier(model, self.store, terms, progress=progress)
 
     def _note_address(self, model: Model | BatchModel) -> None:

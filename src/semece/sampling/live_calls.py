@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import uuid
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from semece.errors import BudgetError, ModelError, TransientError
+from semece.errors import BudgetError, ModelError, StoppedError, TransientError
 from semece.models import Request
 from semece.sampling.budget import Budget, Price
 from semece.sampling.deliveries import delivered_rows, failed_row
 from semece.sampling.patience import Patience
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from semece.models import Call, Model
     from semece.store import Slot, Store, StoredReply
@@ -86,21 +87,71 @@ class Pace:
 
 
 class Stop:
-    """Whether and why asking has become useless: shared by all callers of an invocation."""
+    """Whether and why nothing may be sent any more: shared by all callers of an invocation.
+
+    A stop ends what waits and lets what is in flight arrive. A person's stop, :meth:`listened_to`, is also that of every
+    run that is begun inside, whose own stop is :meth:`of_a_run`.
+
+    Examples
+    --------
+    >>> person = Stop()
+    >>> with person.listened_to():
+    ...     run = Stop.of_a_run()
+    >>> person.because(StoppedError("enough"))
+    >>> run.reason
+    StoppedError('enough')
+    """
 
     def __init__(self) -> None:
         self.reason: Exception | None = None
         self._event = asyncio.Event()
+        self._runs: list[Stop] = []
+
+    @staticmethod
+    def of_a_run() -> Stop:
+        """Make the stop of a run, which a person's stop reaches if one is listened to."""
+        made, person = Stop(), _listened_to.get()
+        if person is not None:
+            person._runs.append(made)
+            if person.reason is not None:
+                made.because(person.reason)
+        return made
+
+    @contextlib.contextmanager
+    def listened_to(self) -> Iterator[None]:
+        """Let this be a person's stop of all runs that are begun inside."""
+        token = _listened_to.set(self)
+        try:
+            yield
+        finally:
+            _listened_to.reset(token)
 
     def because(self, error: Exception) -> None:
-        """Stop; the first reason stands."""
-        self.reason = self.reason or error
+        """Stop; the first reason stands, but a person's word comes before any other."""
+        if self.reason is None or isinstance(error, StoppedError):
+            self.reason = error
         self._event.set()
+        for run in self._runs:
+            run.because(error)
+
+    def check(self) -> None:
+        """Raise a person's stop.
+
+        Raises
+        ------
+        StoppedError
+            A person stopped the run.
+        """
+        if isinstance(self.reason, StoppedError):
+            raise self.reason
 
     async def rest(self, seconds: float) -> None:
         """Sleep, but not beyond the stop."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._event.wait(), seconds)
+
+
+_listened_to: ContextVar[Stop | None] = ContextVar("_listened_to", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +170,7 @@ class Terms:
 
     patience: Patience = field(default_factory=Patience)
     budget: Budget = field(default_factory=Budget)
-    stop: Stop = field(default_factory=Stop)
+    stop: Stop = field(default_factory=Stop.of_a_run)
 
 
 class SlotFiller(Protocol):
@@ -189,6 +240,8 @@ class Caller:
         ------
         ModelError, BudgetError
             Asking on would be useless; what was delivered before is stored.
+        StoppedError
+            A person stopped the run before all slots were filled; what was in flight is stored.
         """
         done: list[StoredReply] = []
         failures = 0
@@ -205,6 +258,8 @@ class Caller:
             else:
                 done.extend(rows)
                 failures = 0
+        if len(done) < len(slots):
+            self.stop.check()
         return done
 
     async def _attempt(
@@ -261,6 +316,10 @@ class Caller:
         except ModelError as error:
             settled = (0.0, 0)
             self.stop.because(error)
+            raise
+        except asyncio.CancelledError:
+            said = "the run was ended while the call was in flight"
+            self._note_failure(TransientError(said, status="connection", maybe_paid=True), slot, request.n)
             raise
         finally:
             self.budget.land(reserved, *settled)

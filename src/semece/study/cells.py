@@ -207,15 +207,15 @@ class Ended:
         The run.
     trouble : str or None
         Why it is not finished.
-    capped : bool
-        Whether that is a cap.
+    capped : BudgetError or None
+        The cap that stopped it.
     readable : bool
         Whether what its file holds is what the study asks for.
     """
 
     cell: Cell
     trouble: str | None = None
-    capped: bool = False
+    capped: BudgetError | None = None
     readable: bool = True
 
 
@@ -295,7 +295,8 @@ async def _done(cell: Cell, job: Job | str, progress: Progress, budget: Budget) 
     try:
         outcome = await make_run(job, progress=progress, budget=budget)
     except SemeceError as error:
-        return Ended(cell, str(error), isinstance(error, BudgetError), _is_current(cell, job.view))
+        capped = error if isinstance(error, BudgetError) else None
+        return Ended(cell, str(error), capped, _is_current(cell, job.view))
     return Ended(cell, outcome.left if outcome.missing else None)
 
 

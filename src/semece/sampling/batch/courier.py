@@ -12,6 +12,7 @@ from semece.models import UnknownBatchError
 from semece.sampling.batch.harvest import Harvester, Search
 from semece.sampling.batch.ledger import Ledger, custom_id, new_id
 from semece.sampling.budget import Budget
+from semece.sampling.live_calls import Stop
 from semece.sampling.patience import BatchPatience
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ class BatchTerms:
         What is set aside per token where `price` is not known: the live price.
     anew : bool
         Whether lines of an earlier invocation whose results are gone are asked again though they were paid for.
+    stop : Stop
+        What ends all waiting.
     """
 
     patience: BatchPatience = field(default_factory=BatchPatience)
@@ -89,6 +92,7 @@ class BatchTerms:
     price: Price | None = None
     ceiling: Price | None = None
     anew: bool = False
+    stop: Stop = field(default_factory=Stop.of_a_run)
 
 
 class Courier:
@@ -122,6 +126,7 @@ class Courier:
         self._ledger = Ledger(store)
         self._search = Search(model, self._ledger)
         self._patience, self._budget, self._anew = terms.patience, terms.budget, terms.anew
+        self._stop = terms.stop
         self._price, self._ceiling = terms.price, terms.price or terms.ceiling
         self._progress = progress
         self._open: list[BatchEntry] = []
@@ -149,6 +154,8 @@ class Courier:
         ------
         ModelError, BudgetError
             Asking on would be useless; what was delivered is stored, what is under way stands in the ledger.
+        StoppedError
+            A person stopped the run; so it is then, too.
         """
         self._take_up()
         if self._open:
@@ -156,12 +163,14 @@ class Courier:
         await self._submit(wanted)
         pause = self._patience.first_look
         while self._open and self._refused is None and self._failures < self._patience.failures:
-            await asyncio.sleep(pause)
+            await self._stop.rest(pause)
+            self._stop.check()
             if await self._look():
                 pause = self._patience.first_look
                 await self._submit(wanted)
             else:
                 pause = min(self._patience.longest_look, 1.5 * pause)
+        self._stop.check()
         if stopped := self._refused or self._capped:
             raise stopped
 
@@ -202,7 +211,7 @@ class Courier:
         under_way = {slot.key for entry in self._open for slots in entry.slots for slot in slots}
         pile = _Pile()
         for line in await wanted(under_way):
-            if self._refused is not None or self._given_up or (crowded and len(pile.lines) == self._most):
+            if self._ends or (crowded and len(pile.lines) == self._most):
                 break
             if self._tries[line.key] >= self._patience.rounds:
                 continue
@@ -212,9 +221,14 @@ class Courier:
                 self._capped = error
                 break
             pile = await self._add(pile, line, held)
-        if pile.lines:
+        if pile.lines and self._stop.reason is None:
             await self._create(pile)
         self._tell()
+
+    @property
+    def _ends(self) -> bool:
+        """Whether nothing more is submitted."""
+        return self._refused is not None or self._given_up or self._stop.reason is not None
 
     async def _add(self, pile: _Pile, line: Line, held: tuple[float, int]) -> _Pile:
         """Add a line to a pile, or to a new one if it does not fit."""
@@ -266,14 +280,15 @@ class Courier:
                 return await call()
             except TransientError as error:
                 failures += 1
-                if error.maybe_paid or failures >= self._patience.calls.attempts:
+                if error.maybe_paid or failures >= self._patience.calls.attempts or self._stop.reason is not None:
                     raise
-                await asyncio.sleep(self._patience.calls.wait(failures, error.retry_after))
+                await self._stop.rest(self._patience.calls.wait(failures, error.retry_after))
 
     async def _look(self) -> bool:
         """Look at everything that is under way; tell whether anything came to an end."""
         changed, failed = False, False
         for entry in list(self._open):
+            self._stop.check()
             try:
                 changed |= await self._advance(entry)
             except TransientError as error:
