@@ -29,7 +29,9 @@ def make_server():
 
 
 def write_questions(folder: Path) -> Path:
-    rows = [{"id": f"q{i}", "question": f"Question number {i}?", "references": [f"answer {i}"]} for i in range(QUESTIONS)]
+    rows = [
+        {"id": f"q{i}", "question": f"Question number {i}?", "references": [f"answer {i}"]} for i in range(QUESTIONS)
+    ]
     data = folder / "made.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return data
@@ -107,7 +109,7 @@ def main() -> str:
             most = max(each["booked"] for each in found)
             rows.append([name, str(count), ", ".join(map(str, codes)), *(f"{v:,}" for v in sums.values()), str(most)])
     head = ["signal", "runs", "exit codes", "choices paid", "not stored", "tokens not counted"]
-    return table(head + ["booked as possibly paid", "said how to continue", "most booked in a run"], rows)
+    return table([*head, "booked as possibly paid", "said how to continue", "most booked in a run"], rows)
 
 
 if __name__ == "__main__":

@@ -89,8 +89,8 @@ class Pace:
 class Stop:
     """Whether and why nothing may be sent any more: shared by all callers of an invocation.
 
-    A stop ends what waits and lets what is in flight arrive. A person's stop, :meth:`listened_to`, is also that of every
-    run that is begun inside, whose own stop is :meth:`of_a_run`.
+    A stop ends what waits and lets what is in flight arrive. A person's stop, :meth:`listened_to`, also stops every run
+    that is begun inside, whose own stop is :meth:`of_a_run`.
 
     Examples
     --------
