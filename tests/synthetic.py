@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from semece.records import Estimate, Partition, Question, Response
-from semece.runs import QuestionView
+from semece.runs import QuestionView, graded_classes
 from semece.show.report import Page
 from semece.show.tables import summary_row
 from semece.stats.estimators import estimate
@@ -78,5 +78,6 @@ def make_page(views, *, name="starter · local/smollm2", judges=("rules", "rules
     statuses = [response.status for view in views for response in view.responses]
     counts = {status: statuses.count(status) for status in set(statuses)} | {"missing": 0} | more.pop("counts", {})
     complete = more.pop("complete", (len(views), len(views)))
-    summary = summary_row(estimates, run=name, judges=judges, n=n, counts=counts)
+    given = {"judges": judges, "n": n, "counts": counts, "classes": graded_classes(views)}
+    summary = summary_row(estimates, run=name, **given)
     return Page(summary, judges, estimates, views, counts, complete, **more)

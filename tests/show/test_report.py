@@ -11,7 +11,7 @@ import pytest
 
 from semece.errors import SemeceError
 from semece.records import Alarm, Estimate, Partition, Question, Response
-from semece.runs import QuestionView
+from semece.runs import QuestionView, graded_classes
 from semece.show import report, tables
 from semece.show.report.entries import DETAILS, Detail, make_entries, make_entry
 from tests.synthetic import make_page, make_views, plain, with_estimate
@@ -350,6 +350,9 @@ def test_build_asks_a_run_and_refuses_before_it_works(views, tmp_path):
 
         def question_views(self):
             return tuple(views)
+
+        def classes(self):
+            return graded_classes(views)
 
     path = report.build([Fake()], tmp_path / "r.html")
     assert "Cost price unknown; 12 tokens in, 3 out" in text_of(path.read_text(encoding="utf-8"))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from semece.runs.graded_classes import graded_classes
 from semece.runs.renderers import MISSING, cells, shown
 from semece.show import tables
 from semece.stats.calibration.binned_errors import ece
@@ -142,10 +143,14 @@ def test_a_summary_of_runs_reads_what_a_run_offers(estimates):
         def estimates(self):
             return estimates
 
+        def classes(self):
+            return graded_classes(make_views(120))
+
     table = tables.summary_table([Fake(), Fake()])
     assert table.height == 2
     assert table["run"].to_list() == ["a · b"] * 2
     assert table["missing"].to_list() == [1, 1]
+    assert table["semx_ece_n_questions"].to_list() == [120, 120]
 
 
 def test_the_gap_interval_covers_the_truth():

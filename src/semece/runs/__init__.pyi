@@ -2,6 +2,8 @@
 
 from .exports import export as export
 from .exports import write as write
+from .graded_classes import GradedClasses as GradedClasses
+from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
@@ -31,6 +33,8 @@ from .summary_rows import headline as headline
 from .summary_rows import judge_text as judge_text
 from .summary_rows import metric_columns as metric_columns
 from .summary_rows import reliability as reliability
+from .summary_rows import residual_columns as residual_columns
+from .summary_rows import row_of_run as row_of_run
 from .summary_rows import spread as spread
 from .summary_rows import spread_all as spread_all
 from .summary_rows import spread_columns as spread_columns

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from semece.stats import Closed, ComparedQuantity, Interval
+    from semece.stats import Closed, ComparedQuantity, Interval, SemX
 
     Floats = NDArray[np.float64]
 
@@ -72,7 +72,8 @@ class Metric:
         In headings; ``''``: its columns are headed by their names.
     function : str
         ``module:function`` in :mod:`semece.stats`. Given ``confidence, correct``, arrays of shape (N,), or ``correct``
-        alone; gives an ``Interval``, or a number, whose interval then comes from resampled questions.
+        alone, or SemX's ``residuals``; gives a number, whose interval then comes from resampled questions, or a tuple
+        that begins with the number and the ends of its interval.
     better : {'higher', 'lower'} or None
         Direction; None: neither is better, so it has no limit and no ranks.
     confidences : tuple of str
@@ -80,12 +81,14 @@ class Metric:
     tables : tuple of {'summary', 'headline', 'ece', 'compare', 'baselines'}
         Where it stands. ``headline`` is what ``semece summary`` and the report show of the summary.
     needs : tuple of str
-        What the function takes: ``confidence`` and ``correct``, or ``correct``.
+        What the function takes: ``confidence`` and ``correct``, ``correct``, or ``residuals``.
     options : tuple of str
         Keyword arguments the function takes of ``ids``, ``n_bins`` and ``closed``.
     terms : str
         ``module:function`` of an array of shape (N, k) whose column means, as absolute values, sum up to the metric:
         quicker to resample. Without it the function is called on every resample.
+    more : tuple of str
+        Further fields of the tuple that the summary has, each in a column with the metric's name before it.
     """
 
     name: str
@@ -97,13 +100,24 @@ class Metric:
     needs: tuple[str, ...] = ("confidence", "correct")
     options: tuple[str, ...] = ()
     terms: str = ""
+    more: tuple[str, ...] = ()
 
-    def measure(self, confidence: Floats, correct: Floats, **options: Any) -> Interval | float:  # noqa: ANN401
+    @property
+    def of_residuals(self) -> bool:
+        """Whether it is measured on SemX's residuals, and so of no confidence."""
+        return "residuals" in self.needs
+
+    def measure(self, confidence: Floats, correct: Floats, **options: Any) -> Any:  # noqa: ANN401
         """Give what the function gives; options that it does not take are left out."""
-        given = {"confidence": confidence, "correct": correct}
+        return self._call({"confidence": confidence, "correct": correct}, options)
+
+    def measure_residuals(self, residuals: SemX, **options: Any) -> Any:  # noqa: ANN401 - a tuple of the function's
+        """Give what the function gives for SemX's residuals; ``ids`` are of all questions that they were made of."""
+        return self._call({"residuals": residuals}, options)
+
+    def _call(self, given: dict[str, Any], options: dict[str, Any]) -> Any:  # noqa: ANN401 - what the function gives
         taken = {name: value for name, value in options.items() if name in self.options}
-        found: Interval | float = stats_function(self.function)(*(given[name] for name in self.needs), **taken)
-        return found
+        return stats_function(self.function)(*(given[name] for name in self.needs), **taken)
 
     def value(self, confidence: Floats, correct: Floats) -> float:
         """Give the number alone."""
@@ -115,8 +129,8 @@ class Metric:
         from semece.stats import Interval, resampled_interval
 
         found = self.measure(confidence, correct, **options)
-        if isinstance(found, Interval):
-            return found
+        if isinstance(found, tuple):
+            return Interval(*found[:3])
         return resampled_interval(self.value, confidence, correct, ids=options.get("ids"))
 
     def columns(self) -> Iterator[tuple[str, Confidence | None]]:
@@ -160,6 +174,8 @@ class Binning(NamedTuple):
 
 
 ECE_OPTIONS = ("ids", "n_bins", "closed")
+HELD_OUT: tuple[Table, ...] = ("summary", "headline", "ece")
+"""The tables of the numbers that are about the model and not about a confidence."""
 METRICS: tuple[Metric, ...] = (
     Metric(
         "accuracy",
@@ -169,6 +185,26 @@ METRICS: tuple[Metric, ...] = (
         needs=("correct",),
         options=("ids",),
         terms="diagnostics.changes:correctness_terms",
+    ),
+    Metric(
+        "held_out_gap",
+        "Held-out gap",
+        "uncertainty.held_out_errors:held_out_gap",
+        None,
+        tables=HELD_OUT,
+        needs=("residuals",),
+        options=("ids",),
+        more=("least", "n_questions"),
+    ),
+    Metric(
+        "semx_ece",
+        "SemX-ECE",
+        "uncertainty.held_out_errors:semx_ece",
+        "lower",
+        tables=HELD_OUT,
+        needs=("residuals",),
+        options=("ids",),
+        more=("least", "debiased", "p_value", "n_questions", "n_select"),
     ),
     Metric(
         "ece",
@@ -210,7 +246,7 @@ def limited_names() -> tuple[str, ...]:
     Examples
     --------
     >>> limited_names()[:3]
-    ('accuracy', 'ver_ece', 'sem1_ece')
+    ('accuracy', 'semx_ece', 'ver_ece')
     """
     return tuple(name for metric in metrics_of("summary") if metric.better for name, _ in metric.columns())
 

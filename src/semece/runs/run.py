@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, open_judges
 from semece.prompts import READER
+from semece.runs.graded_classes import GradedClasses, graded_classes
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.scored_samples import read_sample
 from semece.sampling import Settings, read_reply
@@ -230,6 +231,10 @@ class Run:
             No question is complete.
         """
         return pool_of(self._views)
+
+    def classes(self) -> GradedClasses:
+        """Class counts with the grade of every class, for SemX: ungraded questions are among them."""
+        return graded_classes(self._views)
 
     def questions(self) -> pl.DataFrame:
         """One row per selected question: id, text, references."""

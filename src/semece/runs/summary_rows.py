@@ -13,8 +13,10 @@ from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, reliabi
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from semece.runs.graded_classes import GradedClasses
     from semece.runs.metrics import Confidence, Floats, Table
     from semece.runs.run import Run
+    from semece.stats import SemX
 
 UNUSABLE: tuple[str, ...] = ("empty", "content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
@@ -39,10 +41,13 @@ def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
     DataFrame
         The columns of :func:`summary_row`.
     """
-    rows = [
-        summary_row(run.estimates(), run=run.name, judges=run.judge_names, n=run.n, counts=run.counts) for run in runs
-    ]
-    return summary_frame(rows)
+    return summary_frame(row_of_run(run) for run in runs)
+
+
+def row_of_run(run: Run, name: str | None = None) -> dict[str, Any]:
+    """Summarise a run, under its own name or another; the columns of :func:`summary_row`."""
+    given: dict[str, Any] = {"judges": run.judge_names, "n": run.n, "counts": run.counts, "classes": run.classes()}
+    return summary_row(run.estimates(), run=name or run.name, **given)
 
 
 def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -52,7 +57,13 @@ def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def summary_row(
-    estimates: pl.DataFrame, *, run: str, judges: tuple[str, str], n: int, counts: Mapping[str, int]
+    estimates: pl.DataFrame,
+    *,
+    run: str,
+    judges: tuple[str, str],
+    n: int,
+    counts: Mapping[str, int],
+    classes: GradedClasses | None = None,
 ) -> dict[str, Any]:
     """Summarise the estimates of one run.
 
@@ -69,11 +80,14 @@ def summary_row(
         Responses asked per question.
     counts : mapping of str to int
         Responses by status, and ``missing``.
+    classes : GradedClasses, optional
+        The classes of the same questions: without them there are no numbers about the model.
 
     Returns
     -------
     dict
-        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; for each of
+        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; ``held_out_gap``
+        and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; for each of
         ``ver``, ``sem1``, ``sem2`` (pooled pairing) and ``sem2_split`` (split pairing): ``_questions``,
         ``_confidence`` (mean), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``
         (mean confidence - accuracy); the share of each regime; ``unusable`` and
@@ -93,6 +107,7 @@ def summary_row(
     entering = estimates.filter(pl.col("status") == "complete")
     excluded = _count_excluded(estimates["status"])
     row: dict[str, Any] = {"run": run, "judge": judge_text(judges), "n": n, "questions": entering.height, **excluded}
+    row |= residual_columns("summary", classes.residuals() if classes else None)
     row |= _confidence_columns(entering)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     row |= _bounds(estimates)
@@ -140,11 +155,24 @@ def metric_columns(
     **options: Any,  # noqa: ANN401 - as the metric takes
 ) -> Iterator[tuple[str, float | None]]:
     """Give the columns of a table's metrics of one confidence, or of correctness alone; null without a question."""
-    for metric in metrics_of(table):
+    for metric in (each for each in metrics_of(table) if not each.of_residuals):
         for name, each in metric.columns():
             if each == confidence:
                 found = metric.interval(values, correct, **options) if correct.size else None
                 yield from spread(name, found).items()
+
+
+def residual_columns(
+    table: Table,
+    residuals: SemX | None,
+    **options: Any,  # noqa: ANN401 - as the metric takes
+) -> Iterator[tuple[str, float | None]]:
+    """Give the columns of a table's metrics of SemX's residuals; null without them."""
+    for metric in (each for each in metrics_of(table) if each.of_residuals):
+        found = None if residuals is None else metric.measure_residuals(residuals, **options)
+        yield from spread(metric.name, None if found is None else Interval(*found[:3])).items()
+        for field in metric.more if table == "summary" else ():
+            yield f"{metric.name}_{field}", None if found is None else getattr(found, field)
 
 
 def spread(name: str, interval: Interval | None) -> dict[str, float | None]:

@@ -15,6 +15,8 @@ from .correction import Audited as Audited
 from .correction import corrected_accuracy as corrected_accuracy
 from .correction import corrected_debiased_ece as corrected_debiased_ece
 from .correction import corrected_ece as corrected_ece
+from .counts import Counts as Counts
+from .counts import per_question as per_question
 from .diagnostics import BUDGETS as BUDGETS
 from .diagnostics import CHANGE as CHANGE
 from .diagnostics import FEW as FEW
@@ -41,6 +43,8 @@ from .diagnostics.judge_quality import partition_quality as partition_quality
 from .diagnostics.resampling import resampled_interval as resampled_interval
 from .estimators import estimate as estimate
 from .estimators import mode as mode
+from .estimators.semx import SemX as SemX
+from .estimators.semx import semx as semx
 from .rows import check_choice as check_choice
 from .theory import REGIMES as REGIMES
 from .theory import crossover as crossover

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
+from semece.runs import row_of_run
 from semece.runs import write as write_file
 from semece.show.report.page import MARK, Page, render
-from semece.show.tables import summary_row
 from semece.show.tables.paper_tables import group_of
 
 if TYPE_CHECKING:
@@ -50,9 +50,8 @@ def build(runs: Iterable[Run], output: str | Path = "report.html") -> Path:
 def page_of(run: Run) -> Page:
     """Read what the page says of a run."""
     estimates = run.estimates()
-    summary = summary_row(estimates, run=run.name, judges=run.judge_names, n=run.n, counts=run.counts)
     return Page(
-        summary=summary,
+        summary=row_of_run(run),
         judges=run.judge_names,
         estimates=estimates,
         views=run.question_views(),

@@ -9,7 +9,19 @@ import numpy as np
 import polars as pl
 
 from semece.errors import SemeceError
-from semece.runs import CONFIDENCES, metric_columns, metrics_of, names_of, pool_of, spread, spread_all, summary_frame
+from semece.runs import (
+    CONFIDENCES,
+    Binning,
+    graded_classes,
+    metric_columns,
+    metrics_of,
+    names_of,
+    pool_of,
+    residual_columns,
+    spread,
+    spread_all,
+    summary_frame,
+)
 from semece.stats import BUDGETS, alignment, frame, margin_strata, rate, rate_slope, sweep
 
 if TYPE_CHECKING:
@@ -17,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from semece.runs import QuestionView, Run
+    from semece.runs import GradedClasses, QuestionView, Run
     from semece.stats import Closed, Pool
 
 POOLED = "pooled"
@@ -37,6 +49,8 @@ class PooledQuestions(NamedTuple):
         Its complete questions.
     ids : ndarray of str, shape (Q,)
         Their ids; a question of several runs has one.
+    classes : GradedClasses
+        Its questions with all their classes, graded or not.
     """
 
     dataset: str
@@ -44,6 +58,7 @@ class PooledQuestions(NamedTuple):
     n: int
     pool: Pool
     ids: NDArray[np.str_]
+    classes: GradedClasses
 
 
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
@@ -72,7 +87,7 @@ def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionVie
     """Pool questions, of one run or several, under the names of a dataset and a model."""
     found = pool_of(views)
     ids = np.array([view.question.id for view in views])[found.question]
-    return PooledQuestions(dataset, model, n, found, ids)
+    return PooledQuestions(dataset, model, n, found, ids, graded_classes(views))
 
 
 def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
@@ -119,9 +134,10 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
     n_bins, closed
         As in :func:`semece.ece`.
     """
-    pool, bins = group.pool, {"n_bins": n_bins, "closed": closed}
+    pool, bins = group.pool, Binning(n_bins, closed)._asdict()
     row: dict[str, Any] = {"questions": len(pool.correct)}
     row |= metric_columns("ece", None, pool.correct, pool.correct, ids=repeated(group.ids), **bins)
+    row |= residual_columns("ece", group.classes.residuals(**bins), ids=repeated(group.classes.ids))
     for confidence in (each for each in CONFIDENCES if each.pooled):
         c, a, ids = known(getattr(pool, confidence.column), pool.correct, group.ids)
         row |= {"ver_questions": c.size} if confidence.prefix == "ver" else {}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from semece.runs import summary_row
+from semece.runs import row_of_run
 from semece.show.tables.paper_tables import POOLED, PooledQuestions, calibration_rows, group_of_views, named
 
 if TYPE_CHECKING:
@@ -81,8 +81,7 @@ def read_cell(run: Run, dataset: str, model: str, *, n_bins: int = 10, closed: C
     >>> numbers.complete, numbers.row["accuracy"]
     (3, 1.0)
     """
-    name = f"{dataset} · {model}"
-    row = summary_row(run.estimates(), run=name, judges=run.judge_names, n=run.n, counts=run.counts)
+    row = row_of_run(run, f"{dataset} · {model}")
     views = tuple(replace(view, responses=()) for view in run.question_views())
     if row["questions"]:
         group = group_of_views(dataset, model, run.n, views)
