@@ -1,5 +1,6 @@
 """Files in the schemas of other tools, with the same three questions and their responses in each."""
 
+import csv
 import io
 import json
 import struct
@@ -258,6 +259,122 @@ def graded():
     return lines(graded_rows())
 
 
+def response_rows():
+    for k in range(4):
+        for name, text, reference, responses in QUESTIONS:
+            yield {"id": name, "question": text, "response": responses[k], "reference": reference, "seed": k}
+
+
+def rows():
+    return lines(response_rows())
+
+
+def ragas():
+    """A table as ragas writes it: no ids, and metrics and contexts of their own in every row."""
+    out = io.StringIO()
+    columns = ["user_input", "retrieved_contexts", "response", "reference", "answer_correctness"]
+    table = csv.DictWriter(out, columns)
+    table.writeheader()
+    for row in response_rows():
+        values = (row["question"], f"['{row['seed']}']", row["response"], row["reference"], row["seed"] / 10)
+        table.writerow(dict(zip(columns, values, strict=True)))
+    return out.getvalue().encode()
+
+
+def deepeval():
+    cases = [
+        {
+            "name": f"test_case_{order}",
+            "input": row["question"],
+            "actualOutput": row["response"],
+            "expectedOutput": row["reference"],
+            "success": row["response"] == row["reference"],
+            "metricsData": [{"name": "Correctness", "score": 1.0, "threshold": 0.5, "success": True}],
+            "order": order,
+        }
+        for order, row in enumerate(response_rows())
+    ]
+    run = {"testCases": cases, "conversationalTestCases": [], "metricsScores": [], "testPassed": 1, "testFailed": 0}
+    return json.dumps({"testRunData": run, "testRunLink": None}).encode()
+
+
+def evals_rows():
+    yield {"spec": {"completion_fns": ["gpt-4"], "eval_name": "quiz.dev.v0", "run_id": "r", "split": "dev"}}
+    event = {"run_id": "r", "created_by": "", "created_at": "2026-01-01"}
+    for number, (name, text, reference, responses) in enumerate(QUESTIONS):
+        prompt = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}]
+        named = {**event, "event_id": 3 * number, "sample_id": name}
+        yield {**named, "type": "match", "data": {"correct": True, "expected": reference, "picked": responses[0]}}
+        yield {**named, "type": "sampling", "data": {"prompt": prompt, "sampled": responses}}
+        grader = {"prompt": [{"role": "user", "content": "Grade it."}], "sampled": ["C"]}
+        yield {**named, "type": "sampling", "data": grader}
+    yield {"final_report": {"accuracy": 1.0}}
+
+
+def evals():
+    return lines(evals_rows())
+
+
+def gemini_response(text, end="STOP"):
+    parts = [{"text": "Rome?", "thought": True}, {"text": text}]
+    candidate = {"content": {"parts": parts, "role": "model"}, "finishReason": end, "index": 0}
+    return {"candidates": [candidate], "usageMetadata": {"promptTokenCount": 1}, "modelVersion": "gemini-2.5-flash"}
+
+
+def gemini():
+    return lines(
+        {"key": f"{i}-{k}", "response": gemini_response(a[k])} for i, _, _, a in QUESTIONS for k in (2, 0, 1, 3)
+    )
+
+
+def vertex():
+    """Lines without a key: what was asked stands in the request."""
+    for k in range(4):
+        for _, text, _, answers in QUESTIONS:
+            request = {"contents": [{"role": "user", "parts": [{"text": f"Answer briefly. {text}"}]}]}
+            yield {"status": "", "processed_time": "2026", "request": request, "response": gemini_response(answers[k])}
+
+
+def vertex_batch():
+    return lines(vertex())
+
+
+BEDROCK = {
+    "claude": lambda text: {"model": "claude", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn"},
+    "titan": lambda text: {"inputTextTokenCount": 8, "results": [{"outputText": text, "completionReason": "FINISH"}]},
+    "llama": lambda text: {"generation": text, "generation_token_count": 2, "stop_reason": "stop"},
+    "mistral": lambda text: {"outputs": [{"text": text, "stop_reason": "stop"}]},
+    "chat": lambda text: {"choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]},
+    "converse": lambda text: {
+        "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
+        "stopReason": "end_turn",
+    },
+}
+"""What the families of models write as output."""
+
+
+def bedrock():
+    return lines(
+        {
+            "recordId": f"{i}-{k}",
+            "modelInput": {"messages": [{"role": "user", "content": [{"type": "text", "text": text}]}]},
+            "modelOutput": BEDROCK["claude"](a[k]),
+        }
+        for i, text, _, a in QUESTIONS
+        for k in (3, 1, 0, 2)
+    )
+
+
+def hle(k=0, judged=False):
+    found = {}
+    for name, _, reference, responses in QUESTIONS:
+        found[name] = {"model": "gpt-5", "response": responses[k], "usage": {"completion_tokens": 3}}
+        if judged:
+            said = "yes" if responses[k] == reference else "no"
+            found[name]["judge_response"] = {"correct_answer": reference, "correct": said, "confidence": 90}
+    return json.dumps(found, indent=4).encode()
+
+
 FILES = {
     "own.jsonl": ("samples", own),
     "log.eval": ("inspect", inspect_eval),
@@ -270,8 +387,15 @@ FILES = {
     "anthropic.jsonl": ("anthropic-batch", anthropic_batch),
     "quiz_gpt-4o_20260101_000000_allresults.json": ("simple-evals", simple_evals),
     "openai_quiz_clustered.jsonl": ("sem-ece", clustered),
+    "rows.jsonl": ("rows", rows),
+    "ragas.csv": ("rows", ragas),
+    "deepeval.json": ("deepeval", deepeval),
+    "evals.jsonl": ("openai-evals", evals),
+    "gemini.jsonl": ("google-batch", gemini),
+    "vertex.jsonl": ("google-batch", vertex_batch),
+    "bedrock.jsonl": ("bedrock-batch", bedrock),
 }
 """By file name: the format and what writes it."""
 
-NEED_QUESTIONS = {"openai.jsonl", "anthropic.jsonl"}
+NEED_QUESTIONS = {"openai.jsonl", "anthropic.jsonl", "gemini.jsonl", "vertex.jsonl", "bedrock.jsonl"}
 NEED_REFERENCES = {*NEED_QUESTIONS, "uqlm.json"}

@@ -253,7 +253,8 @@ def test_responses_and_estimates_export_in_every_form(semece, form):
     ("line", "sentence"),
     [
         ("{", "line 1: expected a JSON object"),
-        ("[]", "line 1: expected a JSON object; got list"),
+        ("[]", "got JSON without a row"),
+        ("[3]", "item 1: expected a JSON object; got int"),
         ('{"answers": ["a"]}', "line 1: expected a field 'question'"),
         ('{"question": "?"}', "expected a list 'answers'"),
         ('{"question": "?", "answers": []}', "at least one answer"),

@@ -160,7 +160,7 @@ def test_a_cut_at_any_byte_is_an_error_with_file_and_place_or_falls_between_two_
     path.write_bytes(data)
     whole = read_all(path, wanted=wanted)
 
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     @given(st.integers(0, len(data.rstrip()) - 1))
     def cut(size):
         path.write_bytes(data[:size])
@@ -172,7 +172,7 @@ def test_a_cut_at_any_byte_is_an_error_with_file_and_place_or_falls_between_two_
             assert re.search(r", (line|byte|after line) \d|no samples|not a Parquet file|columns", message), message
         else:
             assert rows
-            assert b"\n" in data[size - 1 : size + 1] or name == "own.csv"
+            assert b"\n" in data[size - 1 : size + 1] or name.endswith(".csv")
             for key, (text, references, answers) in found.items():
                 assert (text, references) == whole[key][:2]
                 assert set(answers) <= set(whole[key][2])
@@ -215,7 +215,7 @@ def mutated(draw, value):
     return draw(ODD)
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if not name.endswith(".eval")])
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith((".json", ".jsonl"))])
 @pytest.mark.parametrize("skip_bad", [False, True])
 def test_whatever_is_odd_in_a_file_is_read_or_is_one_sentence(put, questions, name, skip_bad):
     data = FILES[name][1]()
@@ -224,7 +224,7 @@ def test_whatever_is_odd_in_a_file_is_read_or_is_one_sentence(put, questions, na
     value = [json.loads(line) for line in data.splitlines()] if is_rows else json.loads(data)
     reading = SamplesReading(skip_bad=skip_bad, questions="questions.jsonl" if name in NEED_REFERENCES else None)
 
-    @settings(max_examples=40)
+    @settings(max_examples=25)
     @given(mutated(value), st.sampled_from([None, "given"]))
     def odd(changed, judge):
         rows = is_rows and isinstance(changed, list)
@@ -264,7 +264,9 @@ def test_whatever_bytes_are_changed_in_an_archive_it_is_read_or_is_one_sentence(
         ("a.jsonl", '{"foo": 1, "bar": 2}\n', "line 1: expected one of the formats .* got an object with bar, foo"),
         ("a.jsonl", "hello\n", "line 1: expected one of the formats .* got text that is no JSON"),
         ("a.jsonl.gz", b"\x1f\x8b\x08\x00", "got a file packed with gzip"),
-        ("a.jsonl", '[{"question": "?"}]', "line 1: expected a JSON object; got list"),
+        ("a.json", '[{"question": "?"}]', "item 1: expected a list 'answers'"),
+        ("a.json", "[3]", "item 1: expected a JSON object; got int"),
+        ("a.json", '[{"question": "?", "answers": ["a"]}', "line 1: expected ',' or '\\]'"),
         ("a.txt", "id,question,answers\n", "line 1: expected one of the formats"),
         ("a.jsonl", b'{"question": "?", "answers": ["\xff"]}\n', "line 1: expected UTF-8 text"),
         ("a.json", b'{"evalId": 1, "results": {"results": [{"promptIdx": "\xff"}]}}', "expected UTF-8 text"),
@@ -772,7 +774,10 @@ def test_lm_eval_targets_are_texts_or_spelled_lists_of_texts(put):
         ("['Paris', \"l'Arc\"]", ("Paris", "l'Arc")),
         ("[0, 1]", ("[0, 1]",)),
         ("[broken", ("[broken",)),
-        ("#### 72", ("#### 72",)),
+        ("48 + 24 = 72\n#### 72", ("72",)),
+        ("#### 72", ("72",)),
+        ("['Paris' \"l'Arc\"\n 'Lyon']", ("Paris", "l'Arc", "Lyon")),
+        (None, ()),
         ("", ()),
         ("[]", ()),
     ]:
@@ -824,7 +829,7 @@ def test_promptfoo_responses_of_several_providers_are_scored_one_at_a_time(semec
     assert estimates()["correct"].to_list() == EXPECTED_CORRECT
     assert "there are no responses of gpt" in semece("score", "p.json", "--model", "gpt")[2]
     results = [*tool_files.promptfoo_results(), *tool_files.promptfoo_results(prompt="q")]
-    assert "expected a result of the prompt that p.json, results[0] is of" in fault(
+    assert "expected a result of the prompt that p.json, results.results[0] is of" in fault(
         put("p.json", tool_files.promptfoo(results))
     )
 
@@ -962,6 +967,240 @@ def test_the_authors_grades_are_not_taken_against_the_judges_own_words(put):
     put("a_graded.jsonl", lines(rows))
     score(files, "a.db")
     assert estimates()["status"].to_list() == ["complete", "ungraded", "ungraded"]
+
+
+# ---- one response a row, and the records of other tools
+
+
+def test_rows_of_a_question_belong_together_by_ids_that_come_twice_or_else_by_text(put):
+    rows = list(tool_files.response_rows())
+    expected = {i: (q, (r,), tuple(a)) for i, q, r, a in QUESTIONS}
+    assert read_all(put("a.jsonl", lines(rows))) == expected
+    assert read_all(put("a.json", json.dumps(rows, indent=1))) == expected
+    for number, row in enumerate(rows):
+        row["id"] = f"r{number}"
+    assert list(read_all(put("a.jsonl", lines(rows)))) == ["r0", "r1", "r2"]
+    rows[3]["reference"] = "Lutetia"
+    assert [len(a) for _, _, a in read_all(put("a.jsonl", lines(rows))).values()] == [3, 4, 4, 1]
+    rows[3]["id"] = rows[0]["id"]
+    assert "expected the question and references" in fault(put("a.jsonl", lines(rows)))
+    rows[3] = {**rows[0], "id": None}
+    rows[4]["id"] = rows[1]["id"]
+    assert "a.jsonl, line 4: expected an id, as in other rows" in fault(put("a.jsonl", lines(rows)))
+
+
+def test_a_row_of_one_response_has_its_confidence_its_model_and_what_all_rows_of_its_question_share(put):
+    rows = [{**row, "topic": row["id"], "confidence": 0.25, "model": "m1"} for row in tool_files.response_rows()]
+    rows += [{**row, "model": "m2", "response": None} for row in rows]
+    path = put("a.jsonl", lines(rows))
+    assert "expected responses of one model; got m1, m2" in fault(path)
+    (sample, *_) = collect([path], wanted=Wanted(model="m1")).samples
+    assert (sample.question.metadata, {one.confidence for one in sample.drawn}) == ({"topic": "0"}, {0.25})
+    assert collect([path], wanted=Wanted(model="m2")).samples[0].answers == ("",) * 4
+    table = "question,response,reference,confidence\n2+2?,4,4,0.9\n2+2?,5,4,\n"
+    (sample,) = collect([put("a.csv", table)]).samples
+    assert [one.confidence for one in sample.drawn] == [0.9, None]
+    assert "a confidence must lie in [0, 1]; got 90.0 in confidence (percent? divide by 100)" in fault(
+        put("a.csv", table.replace("0.9", "90"))
+    )
+
+
+def test_an_old_table_of_ragas_has_its_responses_under_answer(put):
+    path = put("old.csv", "question,answer,contexts,ground_truth\n2+2?,4,x,four\n2+2?,5,y,four\n")
+    assert read_all(path) == {"0": ("2+2?", ("four",), ("4", "5"))}
+    own = put("own.jsonl", lines([{"question": "2+2?", "answer": "4", "answers": ["5"]}]))
+    assert read_all(own) == {"": ("2+2?", ("4",), ("5",))}
+
+
+def test_a_missing_response_is_lost_alone_in_every_format(put, questions):
+    lost = {
+        "own.jsonl": lambda row: row["answers"].__setitem__(1, None),
+        "samples_quiz_2026-01-01T00-00-00.000000.jsonl": lambda row: row["resps"][0].__setitem__(1, None),
+        "uqlm.json": lambda row: row["data"]["sampled_responses"][0].__setitem__(0, None),
+        "log.json": lambda row: row["samples"][1]["output"]["choices"][0].update(message=None),
+        "promptfoo.json": lambda row: row["results"]["results"][1]["response"].update(output=None),
+        "quiz_gpt-4o_20260101_000000_allresults.json": lambda row: row["convos"][3][-1].update(content=None),
+        "deepeval.json": lambda row: row["testRunData"]["testCases"][3].pop("actualOutput"),
+    }
+    for name, lose in lost.items():
+        text = FILES[name][1]().decode()
+        rows = [json.loads(line) for line in text.splitlines()] if name.endswith("l") else [json.loads(text)]
+        if name.startswith("samples"):
+            rows = rows[:3]
+        lose(rows[0])
+        path = put(name, lines(rows))
+        assert read_all(path)["0"][2] == ("Paris", "", "Paris", "Paris"), name
+
+
+def test_outputs_of_promptfoo_that_are_no_texts_are_their_json(put):
+    results = list(tool_files.promptfoo_results())[:2]
+    results[0]["response"]["output"] = {"answer": "Paris"}
+    results[1]["response"]["output"] = 42
+    assert read_all(put("p.json", tool_files.promptfoo(results)))["0"][2] == ('{"answer": "Paris"}', "42")
+
+
+def test_the_question_of_a_chat_is_what_the_user_said_last(put):
+    chat = [{"role": "user", "content": "An example?"}, {"role": "assistant", "content": "Yes."}]
+    chat += [{"role": "user", "content": "What is the capital of France?"}]
+    row = next(tool_files.lm_eval_rows())
+    del row["doc"]["question"]
+    for put_as in (json.dumps(chat), [json.dumps(chat)], chat):
+        row["arguments"] = {"gen_args_0": {"arg_0": put_as, "arg_1": {}}}
+        assert read_all(put("s.jsonl", lines([row])))["0"][0] == "What is the capital of France?"
+
+
+def requests():
+    for name, text, _, answers in QUESTIONS:
+        for k in range(len(answers)):
+            yield f"{name}-{k}", [{"role": "system", "content": "Be brief."}, {"role": "user", "content": text}]
+
+
+REQUESTS = {
+    "openai": ("openai.jsonl", lambda name, said: {"custom_id": name, "method": "POST", "body": {"messages": said}}),
+    "anthropic": (
+        "anthropic.jsonl",
+        lambda name, said: {"custom_id": name.replace("-", "__sample"), "params": {"messages": said}},
+    ),
+    "gemini": (
+        "gemini.jsonl",
+        lambda name, said: {"key": name, "request": {"contents": [{"parts": [{"text": said[-1]["content"]}]}]}},
+    ),
+    "bedrock": ("bedrock.jsonl", lambda name, said: {"recordId": name, "modelInput": {"messages": said}}),
+}
+
+
+@pytest.mark.parametrize("service", REQUESTS)
+def test_the_file_of_a_batchs_requests_tells_its_questions(semece, put, service):
+    name, request = REQUESTS[service]
+    put("requests.jsonl", lines(request(*each) for each in requests()))
+    path = put(name, FILES[name][1]())
+    code, _, err = semece("score", path, "--questions", "requests.jsonl", "-o", "a.db")
+    assert (code, "no question has a reference" in err) == (0, True)
+    table = estimates()
+    assert table["question_id"].to_list() == ["0", "1", "2"]
+    assert table["sem1"].to_list() == [0.75, 0.75, 0.5]
+    with Run("a.db") as run:
+        assert run.questions()["text"].to_list() == [text for _, text, _, _ in QUESTIONS]
+
+
+def test_requests_whose_ids_say_nothing_are_one_question_by_their_text(put):
+    named = [(f"request-{number}", said) for number, (_, said) in enumerate(requests())]
+    request = REQUESTS["openai"][1]
+    put("requests.jsonl", lines(request(*each) for each in named))
+    answers = [text for *_, some in QUESTIONS for text in some]
+    rows = [tool_files.openai_line(name, [text]) for (name, _), text in zip(named, answers, strict=True)]
+    known = {q.id: q for q in open_dataset("requests.jsonl").questions}
+    assert list(known) == ["request-0", "request-4", "request-8"]
+    found = read_all(put("o.jsonl", lines(rows)), wanted=Wanted(known))
+    assert [a for _, _, a in found.values()] == [tuple(a) for *_, a in QUESTIONS]
+    put("requests.jsonl", lines([request("a", [])]))
+    with pytest.raises(ParseError, match=r"requests\.jsonl, line 1: expected a request with a text of the user"):
+        open_dataset("requests.jsonl")
+
+
+def test_lines_that_repeat_their_requests_need_no_file_of_questions(put, questions):
+    for name in ("vertex.jsonl", "bedrock.jsonl"):
+        path = put(name, FILES[name][1]())
+        found = list(read_all(path).values())
+        assert [text.removeprefix("Answer briefly. ") for text, _, _ in found] == [q for _, q, _, _ in QUESTIONS]
+        assert [len(a) for _, _, a in found] == [4, 4, 4]
+    few = {"2": questions["2"]}
+    assert "expected in custom_id the id of one of the questions" in fault(
+        put("v.jsonl", tool_files.vertex_batch()), wanted=Wanted(few)
+    )
+
+
+@pytest.mark.parametrize("family", tool_files.BEDROCK)
+def test_outputs_of_every_family_of_models_on_bedrock_are_read(put, questions, family):
+    output = tool_files.BEDROCK[family]("Paris")
+    row = {"recordId": "0-1", "modelInput": {}, "modelOutput": output}
+    cut = json.loads(re.sub('"(end_turn|FINISH|stop)"', '"length"', json.dumps(row)))
+    failed = {"recordId": "0-2", "modelInput": {}, "error": {"errorCode": 400, "errorMessage": "bad request"}}
+    collected = collect([put("b.jsonl", lines([row, cut, failed]))], wanted=Wanted(questions))
+    assert [(one.text, one.status) for one in collected.samples[0].drawn] == [("Paris", "ok"), ("Paris", "truncated")]
+    assert collected.findings.failed == {"error 400": 1}
+    row["modelOutput"] = {"embedding": [0.1]}
+    assert "expected what a model wrote in modelOutput; got an object with embedding" in fault(
+        put("b.jsonl", lines([row])), wanted=Wanted(questions)
+    )
+
+
+def test_lines_of_gemini_that_hold_no_text_are_what_they_say_they_are(put, questions):
+    rows = [{"key": f"0-{k}", "response": tool_files.gemini_response("Paris")} for k in range(5)]
+    rows[0]["response"]["candidates"][0].update(content={"role": "model"}, finishReason="MAX_TOKENS")
+    rows[1]["response"]["candidates"][0].update(content=None, finishReason="PROHIBITED_CONTENT")
+    rows[2]["response"] = {"promptFeedback": {"blockReason": "SAFETY"}, "modelVersion": "gemini-2.5-flash"}
+    del rows[3]["response"]
+    rows[3]["error"] = {"code": 503, "message": "busy"}
+    collected = collect([put("g.jsonl", lines(rows))], wanted=Wanted(questions))
+    assert [one.status for one in collected.samples[0].drawn] == ["truncated", "content_filter", "content_filter", "ok"]
+    assert collected.findings.failed == {"error 503": 1}
+
+
+def test_predictions_of_several_files_are_responses_and_verdicts_are_scores(semece, put):
+    put("questions.jsonl", tool_files.questions_file())
+    paths = [put(f"hle_{k}.json", tool_files.hle(k, judged=True)) for k in range(4)]
+    assert "name them with --questions hle" in fault(paths[0])
+    code, _, err = semece("score", *paths, "--questions", "questions.jsonl", "-o", "a.db")
+    assert code == 0
+    assert "the files have scores (judge_response)" in err
+    assert estimates()["sem1"].to_list() == [0.75, 0.75, 0.5]
+    assert semece("score", *paths, "--questions", "questions.jsonl", "-o", "b.db", "-j", "given")[0] == 0
+    assert estimates("b.db")["correct"].to_list() == EXPECTED_CORRECT
+    with Run("a.db") as run:
+        assert run.model == "gpt-5"
+
+
+def test_what_a_grader_was_asked_is_no_response_of_a_sample_of_evals(put):
+    path = put("evals.jsonl", tool_files.evals())
+    collected = collect([path])
+    assert collected.samples[0].answers == tuple(QUESTIONS[0][3])
+    assert "what a sample was asked beside its question, as by a grader, is left out" in collected.findings.notes
+    assert list(collected.findings.models) == ["gpt-4"]
+    rows = list(tool_files.evals_rows())
+    rows[2]["data"]["sampled"] = "Lyon"
+    rows[1]["data"].update(correct=False, expected=["Paris", "Lutetia"])
+    rows.insert(3, {"run_id": "r", "event_id": 99, "sample_id": "0", "type": "error", "data": {"type": "APIError"}})
+    collected = collect([put("evals.jsonl", lines(rows))])
+    (first, *_) = collected.samples
+    assert (first.question.references, first.drawn[0].scores) == (("Paris", "Lutetia"), (("match", "incorrect"),))
+    assert collected.findings.failed == {"error": 1}
+
+
+def test_a_test_run_of_conversations_is_refused_in_a_sentence(put):
+    path = put("d.json", json.dumps({"testCases": [], "conversationalTestCases": [{"turns": []}]}))
+    assert "no samples" in fault(path)
+    path = put("d.json", json.dumps({"testRunData": {"conversationalTestCases": []}}))
+    assert "d.json: expected a list in testCases or testRunData.testCases; got none" in fault(path)
+
+
+def test_scores_without_a_verdict_are_not_recommended(semece, put):
+    samples = list(tool_files.inspect_samples())
+    for sample in samples:
+        sample["scores"]["f1"] = {"value": {"acc": 1, "f1": 0.5}}
+    put("log.json", tool_files.inspect_json(samples))
+    assert "the files have scores (match); --judge given" in semece("score", "log.json", "-o", "a.db")[2]
+    for sample in samples:
+        del sample["scores"]["match"]
+    put("log.json", tool_files.inspect_json(samples))
+    assert "scores" not in semece("score", "log.json", "-o", "b.db")[2]
+
+
+def test_questions_may_stand_in_a_json_array(put):
+    rows = [{"id": i, "question": q, "references": [r]} for i, q, r, _ in QUESTIONS]
+    put("q.json", json.dumps(rows, indent=2))
+    assert [q.id for q in open_dataset("q.json").questions] == ["0", "1", "2"]
+    put("q.json", json.dumps([*rows, 3]))
+    with pytest.raises(ParseError, match=r"q\.json, item 4: expected a JSON object; got int"):
+        open_dataset("q.json")
+    put("q.json", json.dumps(rows)[:-3])
+    with pytest.raises(ParseError, match=r"q\.json: expected a JSON array of objects; "):
+        open_dataset("q.json")
+
+
+def test_a_reference_that_gsm8k_ends_with_its_mark_is_what_follows_the_mark(put):
+    put("gsm8k.jsonl", lines([{"question": "?", "answer": "48 / 2 = <<48/2=24>>24\nTogether 72.\n#### 72"}]))
+    assert open_dataset("gsm8k.jsonl").questions[0].references == ("72",)
 
 
 # ---- our own columns as tables

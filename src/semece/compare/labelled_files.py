@@ -233,7 +233,7 @@ def grouped_from(row: Mapping[str, Any], where: str, line: int = 1) -> GroupedAn
             f"{both[0]!r}"
         )
     _question({name: value for name, value in row.items() if name not in {"answers", "answer"}}, where)
-    sample = sample_from({name: value for name, value in row.items() if name != "grades"}, where, line)
+    sample = sample_from({name: value for name, value in row.items() if name != "grades"}, where, f"line {line}")
     if sample.labels is None:
         raise ParseError(f"{where}: expected a list 'labels' with the class of each answer; got none")
     try:

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import digest
+from semece.datasets.batch_requests import asked_text, content_text, request_id
 from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
 from semece.datasets.download import cache_folder, cached_file, fetch
 from semece.datasets.files import (
     REFERENCE_NAMES,
     TEXT_NAMES,
+    final_reference,
     question_from,
     read_questions,
     read_rows,
@@ -37,11 +39,15 @@ __all__ = [
     "REFERENCE_NAMES",
     "TEXT_NAMES",
     "Dataset",
+    "asked_text",
     "cache_folder",
     "catalogue",
+    "content_text",
+    "final_reference",
     "open_dataset",
     "question_from",
     "read_rows",
+    "request_id",
     "shown",
     "storable",
     "with_unique_ids",

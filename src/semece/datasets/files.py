@@ -1,9 +1,9 @@
-"""Questions from a file: JSONL, CSV, TSV or Parquet, one question a row.
+"""Questions from a file: JSONL, a JSON array, CSV, TSV or Parquet, one question a row; or the requests of a batch.
 
 Columns: ``question`` (or ``problem``, ``prompt``), and where they are there ``id``, ``references`` (a list; also
 ``reference``, ``gold``, ``golds``, ``answer``, ``possible_answers``; a string is one reference, but a string with a
 JSON list of texts is that list, since a cell of a CSV file holds no other). Blanks around an id are dropped.
-Everything else is kept as metadata.
+Everything else is kept as metadata. A reference that ends in ``#### 72``, as in GSM8K, is what follows the mark.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import encodable, plain
+from semece.datasets.batch_requests import is_request, questions_of_requests
 from semece.errors import ParseError, shortened
 from semece.records import Question
 
@@ -27,6 +29,9 @@ TEXT_NAMES = ("question", "problem", "prompt")
 LIST_OF_TEXTS = re.compile(r"\s*\[\s*(?:[\"']|\]\s*$)")
 """How a cell with a list of texts begins; ``[0, 1)`` and ``[0, 1]`` are intervals, not lists."""
 REFERENCE_NAMES = ("references", "reference", "gold", "golds", "answer", "possible_answers")
+_MARK = re.compile(r"^[ \t]*####(?!#)", re.MULTILINE)
+_HEAD = 256
+"""Characters among which a file's first one that is not blank stands."""
 Row = tuple[int, dict[str, Any]]
 
 
@@ -38,7 +43,8 @@ def read_questions(
     Parameters
     ----------
     path : Path
-        By its suffix: ``.jsonl``/``.json``, ``.csv``, ``.tsv``, ``.parquet``.
+        By its suffix: ``.jsonl``/``.json``, ``.csv``, ``.tsv``, ``.parquet``. Rows that are requests of a batch give
+        the questions that they ask, without references.
     convert : callable, optional
         Called with every row and where it stands; gives a row in our columns, or None to leave it out.
 
@@ -52,15 +58,26 @@ def read_questions(
     ParseError
         Naming file, line, what was expected and what came.
     """
-    questions = []
-    for line, row in read_rows(path):
-        where = f"{path}, line {line}"
-        made = row if convert is None else convert(row, where)
-        if made is not None:
-            questions.append(question_from(made, where))
+    rows = read_rows(path)
+    first = list(islice(rows, 1))
+    every = chain(first, rows)
+    if convert is None and first and is_request(first[0][1]):
+        questions = list(questions_of_requests(every, str(path)))
+    else:
+        questions = list(_converted(every, path, convert))
     if not questions:
         raise ParseError(f"{path} has no questions")
     return with_unique_ids(questions, str(path))
+
+
+def _converted(
+    rows: Iterable[Row], path: Path, convert: Callable[[dict[str, Any], str], dict[str, Any] | None] | None
+) -> Iterator[Question]:
+    for line, row in rows:
+        where = f"{path}, line {line}"
+        made = row if convert is None else convert(row, where)
+        if made is not None:
+            yield question_from(made, where)
 
 
 def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) -> Iterator[Row]:
@@ -103,12 +120,30 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
 
 def _jsonl(path: Path) -> Iterator[Row | ParseError]:
     with path.open(encoding="utf-8-sig") as stream:
+        if stream.read(_HEAD).lstrip()[:1] == "[":
+            stream.seek(0)
+            yield from _array(stream.read(), path)
+            return
+        stream.seek(0)
         for number, line in enumerate(stream, start=1):
             if line.strip():
                 try:
                     yield number, _object(line.rstrip("\r\n"))
                 except ParseError as error:
                     yield ParseError(f"{path}, line {number}: expected a JSON object; {error}")
+
+
+def _array(text: str, path: Path) -> Iterator[Row | ParseError]:
+    """Give the objects of a JSON array, with their numbers for lines."""
+    try:
+        rows = json.loads(text, object_pairs_hook=_once)
+    except (ParseError, ValueError, RecursionError) as error:
+        raise ParseError(f"{path}: expected a JSON array of objects; {error}") from None
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            yield ParseError(f"{path}, item {number}: expected a JSON object; got {type(row).__name__}")
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -224,6 +259,17 @@ def storable(question: Question) -> Question:
     )
 
 
+def final_reference(reference: str) -> str:
+    r"""Take what follows the last ``####`` that begins a line: GSM8K ends its solutions so.
+
+    Examples
+    --------
+    >>> final_reference("48 / 2 = 24. 48 + 24 = 72.\n#### 72"), final_reference("C#")
+    ('72', 'C#')
+    """
+    return (_MARK.split(reference)[-1].strip() or reference) if "####" in reference else reference
+
+
 def _references(value: object, where: str) -> tuple[str, ...]:
     if isinstance(value, str):
         value = _listed(value) if LIST_OF_TEXTS.match(value) else [value] if value.strip() else []
@@ -235,7 +281,7 @@ def _references(value: object, where: str) -> tuple[str, ...]:
     for i, item in enumerate(value):
         if isinstance(item, bool) or not isinstance(item, str | int | float):
             raise ParseError(f"{where} {rule}; got {shown(item)} at index {i}")
-    return tuple(map(str, value))
+    return tuple(final_reference(str(item)) for item in value)
 
 
 def shown(value: object, most: int = 80) -> str:

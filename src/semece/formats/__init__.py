@@ -10,7 +10,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.errors import ParseError
-from semece.formats import batch_outputs, inspect_logs, lm_eval, promptfoo, samples, sem_ece, simple_evals, uqlm
+from semece.formats import (
+    batch_outputs,
+    cloud_batches,
+    deepeval,
+    hle,
+    inspect_logs,
+    lm_eval,
+    openai_evals,
+    promptfoo,
+    response_rows,
+    samples,
+    sem_ece,
+    simple_evals,
+    uqlm,
+)
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
 from semece.formats.samples import sample_from
 from semece.formats.sources import Findings, SampleFile, Wanted, fault
@@ -64,8 +78,16 @@ FORMATS = {
     "anthropic-batch": Format(
         "results of Anthropic's message batches", batch_outputs.detect_anthropic, batch_outputs.read_anthropic
     ),
+    "google-batch": Format(
+        "outputs of batches of Gemini and Vertex", cloud_batches.detect_google, cloud_batches.read_google
+    ),
+    "bedrock-batch": Format("outputs of Bedrock's batches", cloud_batches.detect_bedrock, cloud_batches.read_bedrock),
+    "deepeval": Format("test runs of DeepEval", deepeval.detect, deepeval.read),
+    "hle": Format("predictions of Humanity's Last Exam", hle.detect, hle.read),
+    "openai-evals": Format("records of OpenAI's evals", openai_evals.detect, openai_evals.read),
     "simple-evals": Format("*_allresults.json of simple-evals", simple_evals.detect, simple_evals.read),
     "sem-ece": Format("*_clustered.jsonl and *_graded.jsonl of the paper", sem_ece.detect, sem_ece.read),
+    "rows": Format("rows with question and one response", response_rows.detect, response_rows.read),
     "samples": Format("our own rows with question and answers", samples.detect, samples.read),
 }
 """By name; the first that knows a file reads it."""

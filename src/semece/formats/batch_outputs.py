@@ -1,7 +1,8 @@
-"""The outputs of batch interfaces: a line a request, under the custom id that somebody chose.
+"""The outputs of batch interfaces: a line a request, under the id that somebody chose.
 
-A custom id is the id of a question, or that id, a separator and the number of the request (``q7-3``, ``q7__chunk3``).
-The lines say nothing of what was asked: texts and references come from a file of questions.
+An id is the id of a question, or that id, a separator and the number of the request (``q7-3``, ``q7__chunk3``). Where
+the lines repeat the request, its text tells the question too; elsewhere texts and references come from a file of
+questions, which may be the file of the requests.
 
 OpenAI's output and error files, and those of services that have batches the same way: OpenAPI description 2.3.0
 (BatchRequestOutput: ``custom_id``, ``response.status_code``, ``response.body``, ``error``) and openai 3.57 for the
@@ -19,8 +20,10 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended, natural
+from semece.datasets import asked_text, content_text, request_id
+from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended, natural, response_text
 from semece.formats.sources import fault, list_in, text_in, value_in
+from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +31,6 @@ if TYPE_CHECKING:
     from semece.formats.file_responses import FileStatus
     from semece.formats.json_stream import Json
     from semece.formats.sources import Opening, SampleFile, Wanted
-    from semece.records import Question
 
     ReadLine = Callable[[SampleFile, dict[str, Any], str, Wanted], tuple[FileResponse, ...] | None]
 
@@ -76,25 +78,69 @@ def gathered(sources: Sequence[SampleFile], wanted: Wanted, read_line: ReadLine)
     ParseError
         Naming file, line, what was expected and what came.
     """
-    if not wanted.questions:
-        expected = "a file of the questions beside the output of a batch, which does not hold them"
-        raise fault(sources[0].path, f"{expected}; name it with --questions")
-    gathering = Gathering()
+    gathering, lines = Gathering(), _Lines(wanted, read_line)
     for source in sources:
-        for line, row in source.rows():
-            for sample in source.findings.tried(_sample, source, row, f"line {line}", wanted, read_line):
-                gathering.add(sample, natural(row["custom_id"]))
+        for place, row in source.rows():
+            for sample in source.findings.tried(lines.sample, source, row, place):
+                gathering.add(sample, natural(request_id(row)))
     order = {name: place for place, name in enumerate(wanted.questions)}
-    return sorted(gathering.samples(), key=lambda sample: order[sample.question.id])
+    return sorted(gathering.samples(), key=lambda sample: order.get(sample.question.id, 0))
 
 
-def _sample(
-    source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted, read_line: ReadLine
-) -> FileQuestion | None:
-    where = source.where(place)
-    question = asked(text_in(row, where, "custom_id"), wanted.questions, where)
-    drawn = read_line(source, row, place, wanted)
-    return None if drawn is None else FileQuestion(question, drawn, file=str(source.path), place=place, whole=True)
+class _Lines:
+    """Reads lines, and finds their questions: by the id or, where the line repeats its request, by the text of that."""
+
+    def __init__(self, wanted: Wanted, read_line: ReadLine) -> None:
+        self._wanted, self._read, self._questions = wanted, read_line, wanted.questions
+        self._requests = {
+            name: one for one in self._questions.values() for name in one.metadata.get("custom_ids") or ()
+        }
+        self._found: dict[str, Question | None] = {}
+
+    def sample(self, source: SampleFile, row: dict[str, Any], place: str) -> FileQuestion | None:
+        """Read a line; None if it is of another model."""
+        question = self.question(row, source.where(place))
+        drawn = self._read(source, row, place, self._wanted)
+        return None if drawn is None else FileQuestion(question, drawn, file=str(source.path), place=place, whole=True)
+
+    def question(self, row: Mapping[str, Any], where: str) -> Question:
+        """Find the question of a line.
+
+        Raises
+        ------
+        ParseError
+            It is not among those that are known, or nothing tells what was asked.
+        """
+        name = request_id(row) or request_id(row.get("metadata") or {})
+        if name in self._requests:
+            return self._requests[name]
+        text = asked_text(row.get("request") or row.get("modelInput") or {}).strip()
+        if text not in self._found:
+            self._found[text] = self._asked_for(text)
+        if found := self._found[text]:
+            return found
+        if not self._questions:
+            expected = "a file of the questions, or of the requests, beside the output of a batch without them"
+            raise fault(where, f"{expected}; name it with --questions")
+        return asked(name, self._questions, where)
+
+    def _asked_for(self, text: str) -> Question | None:
+        """Find the one question that a text asks; without a file of questions the text is the question."""
+        if not text:
+            return None
+        if not self._questions:
+            return Question(str(len(self._found)), text)
+        put = " ".join(text.split())
+        inside = [one for one in self._questions.values() if " ".join(one.text.split()) in put]
+        longest = max((len(one.text) for one in inside), default=0)
+        found = [one for one in inside if len(one.text) == longest]
+        return found[0] if len(found) == 1 else None
+
+
+def _requests_of(question: Question) -> list[str]:
+    """Give the ids of a question's requests, if it was made of requests."""
+    found = question.metadata.get("custom_ids")
+    return [name for name in found if isinstance(name, str)] if isinstance(found, list) else []
 
 
 def asked(custom_id: str, questions: Mapping[str, Question], where: str) -> Question:
@@ -143,25 +189,14 @@ def _choices(body: Json, place: str, where: str) -> Iterator[FileResponse]:
     choices = list_in(body, where, "choices")
     if not choices:
         raise fault(where, "at least one choice", "none")
-    for i, choice in enumerate(choices):
+    for choice in choices:
         status = ended(STOPS, value_in(choice, where, "finish_reason"))
-        if "message" not in choice:
-            yield FileResponse(text_in(choice, where, "text"), place, status=status)
-            continue
-        message = value_in(body, where, "choices", i, "message")
+        message = choice.get("message")
         if isinstance(message, dict) and message.get("refusal"):
-            yield FileResponse(text_in(message, where, "refusal"), place, status="refusal")
-        elif message is None or (isinstance(message, dict) and not isinstance(message.get("content"), str)):
-            yield FileResponse(_parts(message.get("content") if message else None), place, status=status)
+            yield FileResponse(response_text(message["refusal"]), place, status="refusal")
         else:
-            yield FileResponse(text_in(message, where, "content"), place, status=status)
-
-
-def _parts(content: Json) -> str:
-    """Give the text of a list of parts, of which only texts count; nothing of anything else."""
-    parts = content if isinstance(content, list) else []
-    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
-    return "".join(text for text in texts if isinstance(text, str))
+            said = content_text(message.get("content")) if isinstance(message, dict) else choice.get("text")
+            yield FileResponse(response_text(said), place, status=status)
 
 
 def _response(body: dict[str, Any], place: str, where: str) -> FileResponse:
@@ -194,8 +229,7 @@ def _anthropic_line(
     model = text_in(message, where, "model")
     if wanted.leaves_out(source.findings.add_model(model, where)):
         return None
-    parts = list_in(message, where, "content")
-    text = "".join(text_in(part, where, "text") for part in parts if value_in(part, where, "type") == "text")
+    text = content_text(value_in(message, where, "content"))
     return (FileResponse(text, place, status=ended(MESSAGE_STOPS, message.get("stop_reason"))),)
 
 

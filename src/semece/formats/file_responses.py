@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, replace
 from operator import itemgetter
@@ -15,6 +16,7 @@ from semece.formats.sources import fault
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from semece.formats.json_stream import Json
     from semece.formats.sources import Findings
     from semece.records import Question
 
@@ -146,6 +148,19 @@ class Gathering:
             parts.sort(key=itemgetter(0))
             whole.append(replace(self._first[name], drawn=tuple(one for _, drawn in parts for one in drawn)))
         return whole
+
+
+def response_text(value: Json) -> str:
+    """Give the text of a response: nothing where there is none, the JSON of an object or a number.
+
+    Examples
+    --------
+    >>> response_text("Paris"), response_text(None), response_text({"answer": "Paris"}), response_text(42)
+    ('Paris', '', '{"answer": "Paris"}', '42')
+    """
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def ended(stops: Mapping[str, FileStatus], reason: object) -> FileStatus:

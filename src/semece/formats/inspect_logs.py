@@ -219,7 +219,8 @@ def _drawn(source: SampleFile, sample: dict[str, Any], place: str, resolve: Reso
         return
     scores = _scores(sample, where)
     for i, choice in enumerate(list_in(sample, where, "output", "choices")):
-        content = value_in(choice, where, "message").get("content")
+        message = value_in(choice, where, "message")
+        content = message.get("content") if isinstance(message, dict) else None
         status = ended(STOPS, choice.get("stop_reason"))
         if isinstance(content, list) and any(isinstance(part, dict) and part.get("refusal") for part in content):
             status = "refusal"

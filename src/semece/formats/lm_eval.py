@@ -13,9 +13,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import digest
-from semece.datasets import TEXT_NAMES
-from semece.formats.file_responses import FileQuestion, FileResponse, Gathering
-from semece.formats.sources import fault, list_in, text_in, value_in
+from semece.datasets import TEXT_NAMES, asked_text, final_reference
+from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, response_text
+from semece.formats.sources import fault, list_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:
         task = _NAME.fullmatch(source.path.name)
         source.findings.add_dataset(task["task"] if task else source.path.stem, str(source.path))
         known: dict[str, bytes] = {}
-        for line, row in source.rows():
-            gathering.take(source.findings, _sample, source, row, f"line {line}", known)
+        for place, row in source.rows():
+            gathering.take(source.findings, _sample, source, row, place, known)
     return gathering.samples()
 
 
@@ -80,10 +80,10 @@ def _texts(row: dict[str, Any], where: str) -> list[str]:
     resps = list_in(row, where, "resps")
     if len(resps) == 1 and isinstance(resps[0], list):
         resps = resps[0]
-    if not resps or not all(isinstance(text, str) for text in resps):
+    if not resps or not all(isinstance(text, str | None) for text in resps):
         kind = "log-likelihoods: a multiple-choice task draws no answers" if _likelihoods(resps) else repr(resps)[:60]
         raise fault(where, "generated texts in resps, [[..K]] or [..K]", kind)
-    return [str(text) for text in resps]
+    return [response_text(text) for text in resps]
 
 
 def _likelihoods(resps: object) -> bool:
@@ -94,29 +94,43 @@ def _likelihoods(resps: object) -> bool:
 
 
 def _question_text(row: dict[str, Any], where: str) -> str:
-    """Give the document's question, or the prompt if it has none."""
+    """Give the document's question or, if it has none, the prompt, of a chat what the user said last."""
     doc = row.get("doc")
     for name in TEXT_NAMES:
         text = doc.get(name) if isinstance(doc, dict) else None
         if isinstance(text, str) and text.strip():
             return text
     arguments = value_in(row, where, "arguments")
-    if isinstance(arguments, dict):
-        return text_in(arguments, where, "gen_args_0", "arg_0")
-    return text_in(arguments, where, 0, 0)
+    names = ("gen_args_0", "arg_0") if isinstance(arguments, dict) else (0, 0)
+    text = asked_text(value_in(arguments, where, *names))
+    if not text.strip():
+        raise fault(where, "a prompt in arguments", repr(arguments)[:60])
+    return text
+
+
+_ARRAY = re.compile(r"\[\s*(?:(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")(?:\s+|(?=\])))+\]")
+"""How numpy prints an array of texts: without commas."""
+_QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
 def _references(row: dict[str, Any], where: str) -> tuple[str, ...]:
-    """Read the target: a text, or the list of texts whose Python spelling it is."""
+    """Read the target: a text, or the list of texts whose spelling by Python or numpy it is; null is none."""
     target = value_in(row, where, "target")
     if isinstance(target, str) and target.lstrip().startswith("["):
-        try:
-            listed = ast.literal_eval(target.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            listed = target
-        if isinstance(listed, list) and all(isinstance(text, str) for text in listed):
-            target = listed
+        target = _listed(target.strip())
     targets = target if isinstance(target, list) else [target]
-    if not all(isinstance(one, str | int | float) for one in targets):
+    if not all(isinstance(one, str | int | float | None) for one in targets):
         raise fault(where, "a text or a list of texts in target", repr(target))
-    return tuple(str(one).strip() for one in targets if str(one).strip())
+    texts = [final_reference(str(one)).strip() for one in targets if one is not None]
+    return tuple(text for text in texts if text)
+
+
+def _listed(target: str) -> list[str] | str:
+    """Read the spelling of a list of texts; a text that is none stays as it is."""
+    if _ARRAY.fullmatch(target):
+        return [str(ast.literal_eval(quoted)) for quoted in _QUOTED.findall(target)]
+    try:
+        listed = ast.literal_eval(target)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return target
+    return listed if isinstance(listed, list) and all(isinstance(text, str) for text in listed) else target

@@ -3,7 +3,8 @@
 Schema: promptfoo 0.121.20, ``types/index.ts`` (EvaluateResult, EvaluateSummaryV2 and V3), ``types/providers.ts``
 (ProviderResponse), ``util/output.ts`` (the file) and ``evaluator.ts`` (with ``--repeat``, each repeat is a test of its
 own with the same variables). Results of one provider and prompt with the same variables are the responses to one
-question. A result of a test with assertions is scored by ``success``.
+question. An output that is an object or a number is its JSON. A result of a test with assertions is scored by
+``success``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.canonical_json import digest, plain
 from semece.datasets import TEXT_NAMES, question_from
-from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended
+from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, ended, response_text
 from semece.formats.sources import fault, text_in, value_in
 
 if TYPE_CHECKING:
@@ -76,22 +77,7 @@ class _Result(NamedTuple):
 
 def _results(source: SampleFile) -> Iterator[tuple[str, Any]]:
     """Give the results of an evaluation with their places."""
-    if not source.opening.has("evalId", "results"):
-        for line, row in source.rows():
-            yield f"line {line}", row
-        return
-    found = False
-    with source.stream() as stream:
-        for name in stream.members():
-            if name == "results":
-                for inner in stream.members():
-                    if inner == "results":
-                        found = True
-                        for place in stream.items():
-                            yield f"results[{place}]", stream.value()
-        stream.end()
-    if not found:
-        raise fault(source.path, "results.results", "an evaluation without results")
+    return source.entries(("results", "results")) if source.opening.has("evalId", "results") else source.rows()
 
 
 def _result(source: SampleFile, result: Json, place: str, wanted: Wanted, prompts: dict[str, str]) -> _Result | None:
@@ -144,7 +130,7 @@ def _drawn(source: SampleFile, result: dict[str, Any], place: str) -> tuple[File
     if not isinstance(response, dict) or response.get("error") or result.get("failureReason") == ERROR:
         source.findings.failed["error"] += 1
         return ()
-    text = "" if response.get("output") is None else text_in(response, source.where(place), "output")
+    text = response_text(response.get("output"))
     if response.get("cached"):
         source.findings.note(CACHED)
     status: FileStatus = "refusal" if response.get("isRefusal") is True else ended(STOPS, response.get("finishReason"))

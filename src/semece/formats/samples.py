@@ -2,7 +2,9 @@
 
 ``{"id", "question", "references": [..], "answers": [..], "confidences": [0.9, null, ..]?, "labels": [0, 0, 1]?,
 "grades": {"0": "correct"}?}``. ``labels`` are the semantic classes of the answers; ``grades`` the verdict per label.
-CSV, TSV and Parquet files have the same columns; a list in a cell of text is JSON.
+``responses`` (or ``samples``, ``completions``, ``generations``) instead of ``answers`` are whole texts in which the
+answer is still to be found. A JSON array of such rows, and CSV, TSV and Parquet files with the same columns are read
+alike; a list in a cell of text is JSON.
 """
 
 from __future__ import annotations
@@ -11,9 +13,9 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.datasets import TEXT_NAMES, question_from, read_rows
+from semece.datasets import TEXT_NAMES, question_from
 from semece.errors import ParseError
-from semece.formats.file_responses import FileQuestion, FileResponse
+from semece.formats.file_responses import FileQuestion, FileResponse, response_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,15 +23,17 @@ if TYPE_CHECKING:
     from semece.formats.json_stream import Json
     from semece.formats.sources import Opening, SampleFile, Wanted
 
-FIELDS = ("answers", "confidences", "labels", "grades")
-TABLES = frozenset({".csv", ".tsv", ".parquet"})
+WHOLE_NAMES = ("responses", "samples", "completions", "generations")
+"""Lists of whole responses."""
+ANSWER_NAMES = ("answers", *WHOLE_NAMES)
+FIELDS = (*ANSWER_NAMES, "confidences", "labels", "grades")
 
 
 def detect(opening: Opening) -> bool:
     """Whether a file begins like our samples: a table, or objects with answers or a question."""
     if opening.kind == "json":
-        return "answers" in opening.names or not opening.names.isdisjoint(TEXT_NAMES)
-    return opening.kind == "parquet" or (opening.kind == "text" and opening.suffix in TABLES)
+        return not opening.names.isdisjoint((*ANSWER_NAMES, *TEXT_NAMES))
+    return opening.is_table
 
 
 def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion]:
@@ -42,12 +46,12 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     """
     del wanted
     for source in sources:
-        for line, row in read_rows(source.path) if source.opening.kind in {"parquet", "text"} else source.rows():
-            for sample in source.findings.tried(sample_from, row, source.where(f"line {line}"), line):
+        for place, row in source.table_rows():
+            for sample in source.findings.tried(sample_from, row, source.where(place), place):
                 yield replace(sample, file=str(source.path))
 
 
-def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> FileQuestion:
+def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> FileQuestion:
     """Make a sample of a row.
 
     Raises
@@ -60,10 +64,12 @@ def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> FileQuesti
     >>> sample_from({"question": "2 + 2?", "gold": "4", "answers": ["4", "5"]}, "here").answers
     ('4', '5')
     """
-    answers = _list(row, "answers", where)
+    named = next((name for name in ANSWER_NAMES if row.get(name) not in (None, "")), "answers")
+    answers = _list(row, named, where)
     if not answers:
-        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get('answers')!r}")
-    answers = ["" if answer is None else answer for answer in answers]
+        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get(named)!r}")
+    whole = named in WHOLE_NAMES
+    answers = [response_text(answer) if whole or answer is None else answer for answer in answers]
     for i, answer in enumerate(answers):
         if not isinstance(answer, str):
             raise ParseError(f"{where}: answers must be texts; got {answer!r} at index {i}")
@@ -77,7 +83,8 @@ def sample_from(row: Mapping[str, Any], where: str, line: int = 1) -> FileQuesti
     if isinstance(grades, dict):
         grades = {label: verdict for label, verdict in grades.items() if verdict is not None}
     drawn = tuple(FileResponse(text, confidence=stated) for text, stated in zip(answers, confidences, strict=True))
-    return FileQuestion(question, drawn, None if labels is None else tuple(labels), grades, place=f"line {line}")
+    given = None if labels is None else tuple(labels)
+    return FileQuestion(question, drawn, given, grades, place=place, whole=whole)
 
 
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
@@ -104,8 +111,19 @@ def _confidences(values: list[Any] | None, n: int, where: str) -> Iterator[float
     if len(values) != n:
         raise ParseError(f"{where}: there must be one confidence per answer; got {len(values)} for {n}")
     for i, value in enumerate(values):
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and not (number and 0 <= value <= 1):
-            hint = " (percent? divide by 100)" if isinstance(value, int | float) and 1 < value <= 100 else ""
-            raise ParseError(f"{where}: a confidence must lie in [0, 1]; got {value!r} at index {i}{hint}")
-        yield None if value is None else float(value)
+        yield confidence_of(value, f"at index {i}", where)
+
+
+def confidence_of(value: Json, place: str, where: str) -> float | None:
+    """Check a confidence that stands beside a response.
+
+    Raises
+    ------
+    ParseError
+        It is not in [0, 1].
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value is not None and not (number and 0 <= value <= 1):
+        hint = " (percent? divide by 100)" if isinstance(value, int | float) and 1 < value <= 100 else ""
+        raise ParseError(f"{where}: a confidence must lie in [0, 1]; got {value!r} {place}{hint}")
+    return None if value is None else float(value)

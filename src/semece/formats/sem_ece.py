@@ -41,15 +41,15 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     """
     graded: dict[str, dict[str, Any]] = {}
     for source in sources:
-        for line, row in source.rows() if not source.opening.has("cluster_assignments") else ():
-            source.findings.tried(_keep, source.where(f"line {line}"), row, graded)
+        for place, row in source.rows() if not source.opening.has("cluster_assignments") else ():
+            source.findings.tried(_keep, source.where(place), row, graded)
     found = False
     for source in sources:
         if called := _NAME.fullmatch(source.path.stem):
             source.findings.add_dataset(called["task"], str(source.path))
-        for line, row in source.rows() if source.opening.has("cluster_assignments") else ():
+        for place, row in source.rows() if source.opening.has("cluster_assignments") else ():
             found = True
-            yield from source.findings.tried(_sample, source, row, line, wanted, graded)
+            yield from source.findings.tried(_sample, source, row, place, wanted, graded)
     if not found:
         raise fault(sources[0].path, "a clustered file beside the graded one, which has no answers")
 
@@ -76,9 +76,9 @@ def _says_incorrect(reply: str) -> bool:
 
 
 def _sample(
-    source: SampleFile, row: dict[str, Any], line: int, wanted: Wanted, graded: dict[str, dict[str, Any]]
+    source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted, graded: dict[str, dict[str, Any]]
 ) -> FileQuestion | None:
-    where = source.where(f"line {line}")
+    where = source.where(place)
     name, model = text_in(row, where, "id"), row.get("model")
     if isinstance(model, str) and wanted.leaves_out(source.findings.add_model(model, where)):
         return None
@@ -91,7 +91,7 @@ def _sample(
         "labels": list_in(row, where, "cluster_assignments"),
         "grades": _grades(row, graded.get(name), where) if graded else None,
     }
-    return replace(sample_from(columns, where, line), file=str(source.path))
+    return replace(sample_from(columns, where, place), file=str(source.path))
 
 
 def _grades(row: dict[str, Any], graded: dict[str, Any] | None, where: str) -> dict[str, str]:

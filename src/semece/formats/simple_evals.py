@@ -11,8 +11,9 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from semece.datasets import content_text
 from semece.formats.file_responses import FileQuestion, FileResponse, Gathering
-from semece.formats.sources import fault, list_in, text_in, value_in
+from semece.formats.sources import fault, list_in, value_in
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -69,24 +70,16 @@ def _sample(source: SampleFile, convo: Json, report: Json, place: str, names: di
     users = [i for i, role in enumerate(roles) if role == "user"]
     if not users or roles[-1] != "assistant":
         raise fault(where, "a message of the user and a last one of the assistant", "other roles")
-    text = _content(messages[users[-1]], where)
+    text = content_text(value_in(messages[users[-1]], where, "content"))
     if not text.strip():
         raise fault(where, "text in the last message of the user", "none")
     reference, score = _ending(report)
     question = Question(names.setdefault(text, str(len(names))), text, reference)
-    response = _content(messages[-1], where)
+    response = content_text(value_in(messages[-1], where, "content"))
     drawn = FileResponse(response, place, scores=(("score", score),) if score else ())
     failed = response == BAD_REQUEST
     source.findings.failed["bad request"] += failed
     return FileQuestion(question, () if failed else (drawn,), file=str(source.path), place=place, whole=True)
-
-
-def _content(message: Json, where: str) -> str:
-    """Give the text of a message: a text, or the parts of a list that have one."""
-    content = value_in(message, where, "content")
-    if isinstance(content, list):
-        return "\n".join(text_in(part, where, "text") for part in content if isinstance(part, dict) and "text" in part)
-    return text_in(message, where, "content")
 
 
 def _ending(report: object) -> tuple[tuple[str, ...], str]:

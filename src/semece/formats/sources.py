@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import json
 from collections import Counter
@@ -10,11 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
+from semece.datasets import read_rows
 from semece.errors import ParseError, visible
 from semece.formats.json_stream import Json, JsonStream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from semece.records import Question
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 
+TABLES = frozenset({".csv", ".tsv", ".parquet"})
 _HEAD = 1 << 20
 _MAGIC: dict[bytes, Literal["zip", "parquet", "gzip"]] = {
     b"PK\x03\x04": "zip",
@@ -118,14 +121,22 @@ class Opening:
         By its first bytes.
     names : frozenset of str
         Names of the first JSON object and, after a dot, of the objects in it, as far as they stand in the first
-        megabyte.
+        megabyte; the columns of a table.
     suffix : str
         Of the file's name, in small letters.
+    is_array : bool
+        The rows are the objects of a JSON array.
     """
 
     kind: Literal["zip", "parquet", "gzip", "json", "text", "empty"]
     names: frozenset[str]
     suffix: str
+    is_array: bool = False
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it is a table: CSV, TSV or Parquet."""
+        return self.kind == "parquet" or (self.kind == "text" and self.suffix in TABLES)
 
     def has(self, *names: str) -> bool:
         """Whether all of these names are there."""
@@ -133,10 +144,11 @@ class Opening:
 
     def described(self) -> str:
         """Say what came, for people."""
-        if self.kind == "json":
+        if self.names:
             names = sorted(name for name in self.names if "." not in name)
-            return f"an object with {', '.join(names[:12])}"
-        return {"gzip": "a file packed with gzip", "text": "text that is no JSON"}.get(self.kind, self.kind)
+            return f"{'a table' if self.is_table else 'an object'} with {', '.join(names[:12])}"
+        told = {"gzip": "a file packed with gzip", "text": "text that is no JSON", "json": "JSON without a row"}
+        return told.get(self.kind, self.kind)
 
 
 class SampleFile:
@@ -167,45 +179,94 @@ class SampleFile:
         suffix = self.path.suffix.lower()
         for magic, kind in _MAGIC.items():
             if head.startswith(magic):
-                return Opening(kind, frozenset(), suffix)
+                return Opening(kind, self._columns() if kind == "parquet" else frozenset(), suffix)
         text = head.decode("utf-8-sig", "replace").lstrip()
-        names = _names(text)
+        is_array = text.startswith("[")
+        names = _names(text[1:] if is_array else text)
         if not names and self.findings.skip_bad:
             names = next(filter(None, map(_names, text.splitlines()[1:])), frozenset())
         if names or text[:1] in {"{", "["}:
-            return Opening("json", names, suffix)
-        return Opening("text" if text else "empty", frozenset(), suffix)
+            return Opening("json", names, suffix, is_array)
+        if suffix in TABLES:
+            names = _header(text, suffix)
+        return Opening("text" if text else "empty", names, suffix)
+
+    def _columns(self) -> frozenset[str]:
+        """Name the columns of a Parquet file; none if it is damaged, which is said when it is read."""
+        import polars as pl
+
+        with contextlib.suppress(pl.exceptions.PolarsError, OSError):
+            return frozenset(pl.read_parquet_schema(self.path))
+        return frozenset()
 
     def where(self, place: str) -> str:
         """File and place."""
         return f"{self.path}, {place}"
 
     def check_first(self) -> None:
-        """Make sure that the file begins with a line that is a JSON object.
+        """Make sure that the file begins with a row that is a JSON object.
 
         Raises
         ------
         ParseError
             It does not.
         """
-        with self.stream() as stream:
-            if stream.peek() == "[":
-                raise ParseError(f"{self.where(f'line {stream.line}')}: expected a JSON object; got list")
         next(self.rows(), None)
 
-    def rows(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        """Give the objects of a JSON Lines file with their line numbers; blank lines are none.
+    def rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Give the objects of a JSON Lines file or of a JSON array, with their places; blank lines are none.
 
         Raises
         ------
         ParseError
-            A line is no JSON object, unless bad rows are left out.
+            One is no JSON object, unless bad rows are left out.
         """
+        for place, value in self._items() if self.opening.is_array else self._lines():
+            for row in self.findings.tried(_row, value, self.where(place)):
+                yield place, row
+
+    def _items(self) -> Iterator[tuple[str, Json]]:
+        with self.stream() as stream:
+            for number in stream.items():
+                yield f"item {number + 1}", stream.value()
+            stream.end()
+
+    def _lines(self) -> Iterator[tuple[str, bytes]]:
         with self.reading(), self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
-                text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
-                for row in self.findings.tried(_row, text, self.where(f"line {number}")):
-                    yield number, row
+                yield f"line {number}", line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+
+    def table_rows(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Give the rows of a table, or of whatever :meth:`rows` reads, with their places.
+
+        Raises
+        ------
+        ParseError
+            The table cannot be read, or a row is no JSON object.
+        """
+        if not self.opening.is_table:
+            yield from self.rows()
+            return
+        for line, row in read_rows(self.path):
+            yield f"line {line}", row
+
+    def entries(self, *paths: tuple[str, ...]) -> Iterator[tuple[str, Json]]:
+        """Give the items of the arrays that stand at some paths of a JSON document, with their places.
+
+        Raises
+        ------
+        ParseError
+            The document is broken or cut, or there is no array at any of these paths.
+        """
+        found = False
+        with self.stream() as stream:
+            for place, value in _items_at(stream, paths):
+                found = True
+                if place:
+                    yield place, value
+            stream.end()
+        if not found:
+            raise fault(self.path, f"a list in {' or '.join('.'.join(path) for path in paths)}", "none")
 
     @contextlib.contextmanager
     def stream(self) -> Iterator[JsonStream]:
@@ -304,6 +365,25 @@ def list_in(row: Json, where: str, *names: str | int) -> list[Any]:
     return value
 
 
+def _items_at(stream: JsonStream, paths: Sequence[tuple[str, ...]], before: str = "") -> Iterator[tuple[str, Json]]:
+    """Give the items of the arrays at some paths, each array announced by an empty place."""
+    for name in stream.members():
+        rest = [path[1:] for path in paths if path[0] == name]
+        if () in rest and stream.peek() == "[":
+            yield "", None
+            for place in stream.items():
+                yield f"{before}{name}[{place}]", stream.value()
+        elif any(rest) and stream.peek() == "{":
+            yield from _items_at(stream, [path for path in rest if path], f"{before}{name}.")
+
+
+def _header(text: str, suffix: str) -> frozenset[str]:
+    """Name the columns of a table of text."""
+    with contextlib.suppress(csv.Error):
+        return frozenset(next(csv.reader([text.split("\n", 1)[0]], delimiter="\t" if suffix == ".tsv" else ","), ()))
+    return frozenset()
+
+
 def _names(text: str) -> frozenset[str]:
     """Name the members of the first object and of the objects in it, as far as the text goes."""
     found: list[str] = []
@@ -322,20 +402,25 @@ def _seen(stream: JsonStream) -> Iterator[str]:
         yield from stream.members()
 
 
-def _row(line: bytes, where: str) -> dict[str, Any] | None:
-    if not line.strip():
+def _row(line: Json, where: str) -> dict[str, Any] | None:
+    """Make a row of a line of bytes, or of a value that was decoded."""
+    row = _decoded(line, where) if isinstance(line, bytes) else line
+    if isinstance(line, bytes) and not line.strip():
         return None
+    if not isinstance(row, dict):
+        raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
+    return row
+
+
+def _decoded(line: bytes, where: str) -> Json:
     try:
-        row = json.loads(line.decode("utf-8"))
+        return json.loads(line.decode("utf-8")) if line.strip() else None
     except UnicodeDecodeError as error:
         raise ParseError(f"{where}: expected UTF-8 text; got other bytes from byte {error.start} on") from None
     except json.JSONDecodeError as error:
         raise ParseError(f"{where}: expected a JSON object; {error}") from None
     except (ValueError, RecursionError) as error:
         raise ParseError(f"{where}: expected a JSON object that can be read; {type(error).__name__}") from None
-    if not isinstance(row, dict):
-        raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
-    return row
 
 
 def _path(names: tuple[str | int, ...]) -> str:

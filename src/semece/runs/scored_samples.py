@@ -25,9 +25,14 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 200
 """Questions per commit."""
+_SCORES = frozenset({*VERDICTS, PARTIAL})
+"""What a score of a response can say."""
 ONE_EACH = (
     "no question has more than one response, which says nothing about confidence: draw more (--epochs in Inspect, "
     "repeats in lm-evaluation-harness, --repeat in promptfoo)"
+)
+NO_REFERENCE = (
+    "no question has a reference, so no answer is right or wrong: name a dataset or file that has them with --questions"
 )
 
 
@@ -75,9 +80,9 @@ def score(
     path : str or Path
         The run file; the same content again changes nothing, other content is refused.
     judge : str or None
-        ``rules``, ``exact`` or ``given``. None: labels and grades that every question brings are used, else ``rules``.
-        ``given`` where there are scores but no labels: rules make the classes, and a class has the verdict that the
-        scores of all its responses agree on.
+        ``rules``, ``exact``, ``math`` or ``given``. None: labels and grades that every question brings are used, else
+        ``rules``. ``given`` where there are scores but no labels: rules make the classes, and a class has the verdict
+        that the scores of all its responses agree on.
     reading : SamplesReading, optional
         How the files are read.
 
@@ -122,16 +127,19 @@ def score(
         store.add_questions(enumerate(sample.question for sample in whole))
         store.set_meta("view", view)
         _store(store, whole, list(_sentences(findings)))
-    return [*hints, ONE_EACH] if view["n"] == 1 else hints
+    hints += [ONE_EACH] if view["n"] == 1 else []
+    unknown = not any(sample.question.references or sample.grades for sample in judged.samples)
+    return [*hints, NO_REFERENCE] if unknown else hints
 
 
 def _check_judge(judge: str | None) -> None:
     """Refuse a judge that would have to be asked."""
     if judge is None or (judge in JUDGES and not JUDGES[judge].asks_model):
         return
+    names = [name for name, row in JUDGES.items() if not row.asks_model]
     hint = f"; a model judges them once they are stored: semece compare RUN --judges rules {judge}"
     raise ParseError(
-        f"the judge of samples must be rules, exact or given; got {judge!r}{hint if '/' in str(judge) else ''}"
+        f"the judge of samples must be {', '.join(names)}; got {judge!r}{hint if '/' in str(judge) else ''}"
     )
 
 
@@ -210,8 +218,10 @@ def _judged(
         return _Judged(_graded(samples, chosen, findings), (GivenJudge.name, GivenJudge.name)), []
     if judge is not None:
         return _Judged(samples, (judge, judge)), []
-    hint = f"the files have scores ({', '.join(names)}); --judge given grades with them instead of the rules"
-    return _Judged(samples, _judges(samples)), [hint] if names else []
+    unclear = {name for sample in samples for one in sample.drawn for name, said in one.scores if said not in _SCORES}
+    clear = [name for name in names if name not in unclear]
+    hint = f"the files have scores ({', '.join(clear)}); --judge given grades with them instead of the rules"
+    return _Judged(samples, _judges(samples)), [hint] if clear else []
 
 
 def _judges(samples: Sequence[FileQuestion]) -> tuple[str, str]:
@@ -271,7 +281,7 @@ def _verdict(sample: FileQuestion, drawn: FileResponse, scorer: str) -> Iterator
     """Give what a scorer says of a response, if anything."""
     for name, said in drawn.scores:
         if name == scorer:
-            if said not in {*VERDICTS, PARTIAL}:
+            if said not in _SCORES:
                 expected = f"a score of {scorer} that is a verdict (C, I, N, P, 1, 0, true or false)"
                 raise fault(f"{sample.file}, {drawn.place}", expected, said)
             yield said
