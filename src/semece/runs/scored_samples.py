@@ -139,7 +139,7 @@ def _check_judge(judge: str | None) -> None:
     names = [name for name, row in JUDGES.items() if not row.asks_model]
     hint = f"; a model judges them once they are stored: semece compare RUN --judges rules {judge}"
     raise ParseError(
-        f"the judge of samples must be {', '.join(names)}; got {judge!r}{hint if '/' in str(judge) else ''}"
+        f"the judge of samples must be {', '.join(names[:-1])} or {names[-1]}; got {judge!r}{hint if '/' in str(judge) else ''}"
     )
 
 
