@@ -76,7 +76,10 @@ def test_the_default_path_is_made_of_dataset_and_model(semece):
         (["report", "absent.db"], "absent.db does not exist"),
         (["export", "absent.db"], "absent.db does not exist"),
         (["score", "absent.jsonl"], "absent.jsonl cannot be read"),
-        (["score", "absent.jsonl", "-j", "nonsense"], "judge of samples must be rules, exact, math or given; got 'nonsense'"),
+        (
+            ["score", "absent.jsonl", "-j", "nonsense"],
+            "judge of samples must be rules, exact, math or given; got 'nonsense'",
+        ),
     ],
 )
 def test_wrong_input_is_one_sentence_and_leaves_no_file(semece, words, sentence):

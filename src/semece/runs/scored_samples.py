@@ -136,11 +136,10 @@ def _check_judge(judge: str | None) -> None:
     """Refuse a judge that would have to be asked."""
     if judge is None or (judge in JUDGES and not JUDGES[judge].asks_model):
         return
-    names = [name for name, row in JUDGES.items() if not row.asks_model]
+    *names, last = (name for name, row in JUDGES.items() if not row.asks_model)
     hint = f"; a model judges them once they are stored: semece compare RUN --judges rules {judge}"
-    raise ParseError(
-        f"the judge of samples must be {', '.join(names[:-1])} or {names[-1]}; got {judge!r}{hint if '/' in str(judge) else ''}"
-    )
+    said = f"the judge of samples must be {', '.join(names)} or {last}; got {judge!r}"
+    raise ParseError(f"{said}{hint if '/' in str(judge) else ''}")
 
 
 def _words(reading: SamplesReading, judge: str | None) -> list[str]:
