@@ -57,7 +57,47 @@ def test_a_reply_without_text_is_a_failure_and_no_answer(scored):
 
 
 def test_many_answers_that_were_read_whole_are_a_warning_with_an_example():
-    few = list(reading_lines({"parsed": 10, "fallback": 1}, (10, 0), "Oslo, I think"))
-    many = list(reading_lines({"parsed": 9, "fallback": 2}, (10, 0), "Oslo, I think"))
+    few = list(reading_lines({"parsed": 10, "fallback": 1}, (10, 0), ["Oslo, I think"]))
+    many = list(reading_lines({"parsed": 9, "fallback": 2}, (10, 0), ["Oslo, I think"] * 2))
     assert not any("Warning" in line for line in few)
     assert "'Oslo, I think'" in many[-1]
+
+
+def test_short_replies_that_are_answers_as_a_whole_are_no_reason_for_a_warning(scored):
+    with Run(scored(["Oslo", "It is Oslo.", "Bergen"])) as run:
+        assert run.counts["fallback"] == 3
+        assert run.unlabelled == []
+    long = "Let me think. The capital of Norway has moved more than once, but today it is Oslo\nif I am not mistaken"
+    assert list(reading_lines({"fallback": 3}, (0, 0), [long]))[-1].startswith("Warning: 33 % of the answers")
+
+
+def test_a_pattern_finds_the_answers_of_samples_and_may_change(semece, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question": "?", "references": ["Oslo"], "responses": ["=> Oslo !", "=> Oslo ?", "=> Bergen !"]}]
+    (tmp_path / "a.jsonl").write_text(json.dumps(rows[0]) + "\n")
+    words = ("score", "a.jsonl", "-o", "a.db", "--answer-pattern")
+    assert semece(*words, r"=> (\w+)")[0] == 0
+    with Run("a.db") as run:
+        assert run.responses()["answer"].to_list() == ["Oslo", "Oslo", "Bergen"]
+        assert run.responses()["status"].to_list() == ["parsed"] * 3
+        assert run.estimates()["correct"].to_list() == [1.0]
+    assert semece(*words, r"\w+ (.)$")[0] == 0
+    with Run("a.db") as run:
+        assert run.responses()["answer"].to_list() == ["!", "?", "!"]
+    assert "--answer-pattern must be a regular expression; got '('" in semece(*words, "(")[2]
+    (tmp_path / "b.jsonl").write_text(json.dumps({"question": "?", "answers": ["Oslo"]}) + "\n")
+    code, _, err = semece("score", "b.jsonl", "--answer-pattern", "x")
+    assert (code, "those of these files are answers already" in err) == (1, True)
+
+
+def test_samples_may_be_judged_as_mathematics(semece, tmp_path, monkeypatch):
+    pytest.importorskip("math_verify")
+    monkeypatch.chdir(tmp_path)
+    texts = [r"so \\boxed{\\frac{1}{2}}", "The answer is 0.5", "Answer: 1/3"]
+    row = '{"question": "?", "references": ["1/2"], "responses": ["' + '", "'.join(texts) + '"]}'
+    (tmp_path / "a.jsonl").write_text(row + "\n")
+    assert semece("score", "a.jsonl", "-o", "a.db", "-j", "math")[0] == 0
+    with Run("a.db") as run:
+        assert run.judge_names == ("math", "math")
+        (one,) = run.estimates().to_dicts()
+    assert (one["n_classes"], one["correct"]) == (2, 1.0)

@@ -27,7 +27,7 @@ def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> An
     return typer.Option(*names, help=help, rich_help_panel=panel, show_default=more.pop("show_default", False), **more)
 
 
-def score(  # noqa: PLR0917 - one parameter per option
+def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     files: Annotated[list[Path], typer.Argument(help="Samples of one format: our own, or another tool's.")],
     output: Annotated[Path | None, _option("--output", "-o", help="The run file.")] = None,
     judge: Annotated[
@@ -47,6 +47,9 @@ def score(  # noqa: PLR0917 - one parameter per option
     scorer: Annotated[
         str | None, _option("--scorer", help="Whose scores are the grades of --judge given.", panel=FILES)
     ] = None,
+    pattern: Annotated[
+        str | None, _option("--answer-pattern", help="A regular expression that finds the answer.", panel=FILES)
+    ] = None,
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.
 
@@ -57,7 +60,7 @@ def score(  # noqa: PLR0917 - one parameter per option
     from semece.runs import score as store_samples
 
     path = output or Path("runs") / f"{files[0].stem}.db"
-    reading = SamplesReading(form, skip_bad, questions, model, scorer)
+    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern)
     for hint in store_samples(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)
     print_summary([path])

@@ -22,7 +22,7 @@ from semece.prompts.final_message import is_blank
 from semece.prompts.markup import bare, last_box
 from semece.prompts.non_answers import is_non_answer
 from semece.prompts.replies import GRADE_SCHEMA, PARTITION_SCHEMA, by_first_appearance, read_grade, read_partition
-from semece.prompts.responses import Reading, read_response
+from semece.prompts.responses import Reading, is_short, read_response
 
 if TYPE_CHECKING:
     from semece.records import Question
@@ -40,11 +40,13 @@ __all__ = [
     "by_first_appearance",
     "is_blank",
     "is_non_answer",
+    "is_short",
     "last_box",
     "load_text",
     "read_grade",
     "read_partition",
     "read_response",
+    "reader_id",
     "response_prompt",
     "said",
 ]
@@ -66,6 +68,17 @@ _GRAMMARS: dict[Elicit, str] = {
     "percent": _ANSWER_LINE + 'Confidence: " num "%"\nnum ::= "100" | [1-9]? [0-9]\n',
     "none": _ANSWER_LINE + '"\n',
 }
+
+
+def reader_id(pattern: str | None = None) -> str:
+    """Name what reads responses, with a pattern of the user's own if there is one.
+
+    Examples
+    --------
+    >>> reader_id() == READER, reader_id("= (.*)").removeprefix(READER)
+    (True, ';d32bcca583b0b171')
+    """
+    return READER if pattern is None else f"{READER};{digest(pattern).hex()[:16]}"
 
 
 @cache
@@ -118,8 +131,7 @@ class ResponsePrompt:
     @property
     def reading_id(self) -> str:
         """Names everything that changes a reading: under it readings are stored."""
-        found_by = "" if self.pattern is None else f";{digest(self.pattern).hex()[:16]}"
-        return f"{self.hash[:16]};{READER}{found_by}"
+        return f"{self.hash[:16]};{reader_id(self.pattern)}"
 
     @property
     def continues_answer(self) -> bool:

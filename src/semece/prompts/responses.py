@@ -73,6 +73,21 @@ _ASKED = re.compile(
 """What a prompt says a confidence should be."""
 
 
+_SHORT_WORDS, _SHORT_CHARACTERS = 10, 80
+
+
+def is_short(text: str) -> bool:
+    r"""Whether a reply is so short that all of it can be the answer: a line of at most 10 words and 80 characters.
+
+    Examples
+    --------
+    >>> is_short("It is Paris."), is_short("Let me think.\nParis")
+    (True, False)
+    """
+    line = text.strip()
+    return len(line) <= _SHORT_CHARACTERS and "\n" not in line and len(line.split()) <= _SHORT_WORDS
+
+
 def read_response(
     text: str, labels: Labels | None = None, *, continues_answer: bool = False, pattern: re.Pattern[str] | None = None
 ) -> Reading:

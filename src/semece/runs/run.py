@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, open_judges
-from semece.prompts import READER
+from semece.prompts import is_short, reader_id
 from semece.runs.graded_classes import GradedClasses, graded_classes
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.scored_samples import read_sample
@@ -145,7 +145,8 @@ class Run:
     def reader(self) -> ReplyReader:
         """How its replies are read: as its prompt says, or as samples."""
         if self._store.meta("source") == "samples":
-            return ReplyReader(read_sample, f"samples;{READER}", whole=True)
+            pattern = self._view.get("answer_pattern")
+            return ReplyReader(partial(read_sample, pattern=pattern), f"samples;{reader_id(pattern)}", whole=True)
         prompt = self.settings().response_prompt
         return ReplyReader(partial(read_reply, prompt), prompt.reading_id)
 
@@ -189,10 +190,10 @@ class Run:
         return len(stated), sum(r.confidence is None for r in stated)
 
     @property
-    def unlabelled(self) -> str | None:
-        """The text of a response that was read without an answer line or a conclusion; None if there is none."""
+    def unlabelled(self) -> list[str]:
+        """Texts of responses that were read whole, without an answer line or a conclusion, and are no short answers."""
         texts = (r.text for view in self._views for r in view.responses if r.status == "fallback")
-        return next(texts, None)
+        return [text for text in texts if not is_short(text)]
 
     @property
     def missing(self) -> int:

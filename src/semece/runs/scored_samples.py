@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -52,6 +53,8 @@ class SamplesReading:
         Only responses of this model, where the files name several.
     scorer : str or None
         Which scores are the grades, where the files have several.
+    answer_pattern : str or None
+        A regular expression that finds the answer in whole responses; the last match counts. It may change.
     """
 
     form: str | None = None
@@ -59,6 +62,7 @@ class SamplesReading:
     questions: str | None = None
     model: str | None = None
     scorer: str | None = None
+    answer_pattern: str | None = None
 
 
 class _Judged(NamedTuple):
@@ -99,13 +103,16 @@ def score(
         The run file holds something else.
     """
     _check_judge(judge)
+    if judge is not None:
+        open_judge(judge)  # what it needs is missed before anything is stored
     reading = reading or SamplesReading()
     dataset = None if reading.questions is None else open_dataset(reading.questions)
     known = {q.id: q for q in dataset.questions} if dataset else {}
     read = collect(paths, form=reading.form, skip_bad=reading.skip_bad, wanted=Wanted(known, reading.model))
     findings = read.findings
     samples = _checked(read.samples, known, findings)
-    judged, hints = _judged(samples, judge, reading.scorer, findings)
+    _check_pattern(reading.answer_pattern, samples)
+    judged, hints = _judged(samples, judge, reading, findings)
     content = _hash(judged.samples)
     questions = with_unique_ids([sample.question for sample in judged.samples], str(paths[0]))
     whole = [replace(sample, question=q) for sample, q in zip(judged.samples, questions, strict=True)]
@@ -115,7 +122,7 @@ def score(
         "dataset": dataset.name if dataset else next(iter(findings.datasets), files),
         "dataset content": content,
     }
-    view = _view(whole, judged.judges)
+    view = _view(whole, judged.judges, reading.answer_pattern)
     with Store(path, write=True) as store:
         known_identity = store.meta("identity")
         if known_identity is not None and known_identity.get("dataset content") != content:
@@ -142,10 +149,22 @@ def _check_judge(judge: str | None) -> None:
     raise ParseError(f"{said}{hint if '/' in str(judge) else ''}")
 
 
+def _check_pattern(pattern: str | None, samples: Sequence[FileQuestion]) -> None:
+    """Refuse a pattern that is no regular expression, or that nothing is read by."""
+    if pattern is None:
+        return
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ParseError(f"--answer-pattern must be a regular expression; got {pattern!r}: {error}") from None
+    if not any(sample.whole for sample in samples):
+        raise ParseError("--answer-pattern finds answers in whole responses; those of these files are answers already")
+
+
 def _words(reading: SamplesReading, judge: str | None) -> list[str]:
     """Spell what differs from the defaults, as the command line takes it."""
     told = {"--judge": judge, "--format": reading.form, "--questions": reading.questions}
-    told |= {"--model": reading.model, "--scorer": reading.scorer}
+    told |= {"--model": reading.model, "--scorer": reading.scorer, "--answer-pattern": reading.answer_pattern}
     words = [word for name, value in told.items() if value is not None for word in (name, value)]
     return [*words, "--skip-bad"] if reading.skip_bad else words
 
@@ -203,9 +222,10 @@ def _from_elsewhere(sample: FileQuestion, known: Mapping[str, Question]) -> Ques
 
 
 def _judged(
-    samples: list[FileQuestion], judge: str | None, scorer: str | None, findings: Findings
+    samples: list[FileQuestion], judge: str | None, reading: SamplesReading, findings: Findings
 ) -> tuple[_Judged, list[str]]:
     """Choose who judges: what the files bring where that was asked for or every question has it, else the rules."""
+    scorer = reading.scorer
     if scorer is not None and judge not in {None, GivenJudge.name}:
         raise ParseError(f"--scorer chooses the grades of --judge given; got --judge {judge}")
     names = list(dict.fromkeys(name for sample in samples for one in sample.drawn for name, _ in one.scores))
@@ -214,7 +234,9 @@ def _judged(
         if labelled:
             return _Judged(samples, _judges(samples)), []
         chosen = _scorer(names, scorer)
-        return _Judged(_graded(samples, chosen, findings), (GivenJudge.name, GivenJudge.name)), []
+        return _Judged(
+            _graded(samples, chosen, findings, reading.answer_pattern), (GivenJudge.name, GivenJudge.name)
+        ), []
     if judge is not None:
         return _Judged(samples, (judge, judge)), []
     unclear = {name for sample in samples for one in sample.drawn for name, said in one.scores if said not in _SCORES}
@@ -253,12 +275,14 @@ def _scorer(names: Sequence[str], wanted: str | None) -> str:
     return wanted or names[0]
 
 
-def _graded(samples: Sequence[FileQuestion], scorer: str, findings: Findings) -> list[FileQuestion]:
+def _graded(
+    samples: Sequence[FileQuestion], scorer: str, findings: Findings, pattern: str | None
+) -> list[FileQuestion]:
     """Group by rules, and grade the classes whose responses all have the same verdict."""
     rules = open_judge("rules")
     graded, split = [], []
     for sample in samples:
-        usable = [(r, said) for r, said in zip(_responses(sample), sample.drawn, strict=True) if r.usable]
+        usable = [(r, said) for r, said in zip(_responses(sample, pattern), sample.drawn, strict=True) if r.usable]
         answers = [response.answer for response, _ in usable]
         labels = run_procedure(rules.classes(sample.question, answers)).labels
         said: dict[int, set[str]] = {}
@@ -304,7 +328,7 @@ def _content(sample: FileQuestion) -> list[Any]:
     return content if plain else [*content, more]
 
 
-def _view(samples: Sequence[FileQuestion], judges: tuple[str, str]) -> dict[str, Any]:
+def _view(samples: Sequence[FileQuestion], judges: tuple[str, str], pattern: str | None) -> dict[str, Any]:
     sizes = {sample.question.id: len(sample.drawn) for sample in samples}
     n = max(sizes.values())
     if n == 0:
@@ -319,6 +343,7 @@ def _view(samples: Sequence[FileQuestion], judges: tuple[str, str]) -> dict[str,
         "grade_classes": "all",
         "not_attempted": "incorrect",
         "min_responses": 2,
+        "answer_pattern": pattern,
     }
 
 
@@ -346,32 +371,41 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
         yield StoredReply(given_key(name), "partition", name, 0, "ok", body, judge=GivenJudge.id)
 
 
-def _responses(sample: FileQuestion) -> Iterator[Response]:
+def _responses(sample: FileQuestion, pattern: str | None) -> Iterator[Response]:
     for i, one in enumerate(sample.drawn):
-        yield _response(sample.question.id, i, one, whole=sample.whole, labelled=sample.labels is not None)
+        about = _About(sample.whole, sample.labels is not None, pattern)
+        yield _response(sample.question.id, i, one, about)
 
 
-def _response(question_id: str, index: int, one: FileResponse, *, whole: bool, labelled: bool) -> Response:
+class _About(NamedTuple):
+    """How a response is read: as a whole text in which the answer is found, by which pattern; with a class given."""
+
+    whole: bool
+    labelled: bool
+    pattern: str | None
+
+
+def _response(question_id: str, index: int, one: FileResponse, about: _About) -> Response:
     """Read one response: the text is the answer, or the answer is found in it as in a reply to our own prompt.
 
     A text that is blank is no answer; where the file gives it a class it stays in it, as a non-answer.
     """
     if one.status != "ok":
         return Response(question_id, index, one.text, "", None, one.status)
-    if whole:
-        found = read_response(one.text)
+    if about.whole:
+        found = read_response(one.text, pattern=None if about.pattern is None else re.compile(about.pattern))
         stated = found.confidence if one.confidence is None else one.confidence
         said = found.stated if one.confidence is None else ""
         return Response(question_id, index, one.text, found.answer, stated, found.status, said)
     status: ResponseStatus = "non_answer" if is_non_answer(one.text) else "parsed"
     if is_blank(one.text):
-        status = "non_answer" if labelled else "empty"
+        status = "non_answer" if about.labelled else "empty"
     return Response(question_id, index, one.text, one.text.strip(), one.confidence, status)
 
 
-def read_sample(reply: StoredReply) -> Response:
-    """Read one stored sample."""
+def read_sample(reply: StoredReply, pattern: str | None = None) -> Response:
+    """Read one stored sample; `pattern` finds the answer in whole responses."""
     about = json.loads(reply.raw)
     one = FileResponse(reply.text, "", about["confidence"], cast("FileStatus", reply.status))
-    whole, labelled = about.get("whole", False), about.get("labelled", False)
-    return _response(reply.question_id, reply.index, one, whole=whole, labelled=labelled)
+    how = _About(about.get("whole", False), about.get("labelled", False), pattern)
+    return _response(reply.question_id, reply.index, one, how)

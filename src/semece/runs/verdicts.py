@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -154,8 +154,8 @@ _HOW: dict[str, str] = {
 }
 
 
-def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], example: str | None) -> Iterator[str]:
-    """Say how answers were read, and how many confidences could not be.
+def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], unlabelled: Sequence[str]) -> Iterator[str]:
+    r"""Say how answers were read, and how many confidences could not be.
 
     Parameters
     ----------
@@ -163,12 +163,12 @@ def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], examp
         Responses by status.
     confidences : tuple of int
         How many responses state one, and how many of those cannot be read.
-    example : str or None
-        A response that was read whole.
+    unlabelled : sequence of str
+        Responses that were read whole and are no short answers.
 
     Examples
     --------
-    >>> for line in reading_lines({"parsed": 9, "fallback": 3, "empty": 1}, (10, 2), "Lyon, I think"):
+    >>> for line in reading_lines({"parsed": 9, "fallback": 3, "empty": 1}, (10, 2), ["Lyon,\nI think"] * 3):
     ...     print(line)
     12 answers were read: 9 where an answer is given, 3 whole, without either.
     1 reply was without any text: failed, no answer.
@@ -185,10 +185,10 @@ def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], examp
         yield f"{empty:,} {'reply was' if empty == 1 else 'replies were'} without any text: failed, no answer."
     if confidences[1]:
         yield f"{confidences[1]:,} of {plural(confidences[0], 'stated confidence')} could not be read."
-    whole = counts.get("fallback", 0)
-    if whole > MANY * total and example is not None:
+    if len(unlabelled) > MANY * total:
         yield (
-            f"Warning: {_percent(whole / total)} of the answers were read whole, such as {_shortened(example)}. "
+            f"Warning: {_percent(len(unlabelled) / total)} of the answers were read whole, such as "
+            f"{_shortened(unlabelled[0])}. "
             "Ask for a line 'Answer: ...', or say where the answer is: --answer-pattern REGEX."
         )
 
