@@ -61,6 +61,8 @@ from .stats.estimators.entropy import held_out_entropy as held_out_entropy
 from .stats.estimators.entropy import semantic_entropy as semantic_entropy
 from .stats.estimators.semx import semx as semx
 from .stats.estimators.semx import semx_curve as semx_curve
+from .stats.uncertainty.adaptive_intervals import ece_sweep_interval as ece_sweep_interval
+from .stats.uncertainty.adaptive_intervals import smooth_ece_interval as smooth_ece_interval
 from .stats.uncertainty.bootstrap import Resampling as Resampling
 from .stats.uncertainty.bootstrap import is_low_margin as is_low_margin
 from .stats.uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
@@ -76,3 +78,6 @@ from .stats.uncertainty.intervals import Interval as Interval
 from .stats.uncertainty.intervals import accuracy_interval as accuracy_interval
 from .stats.uncertainty.intervals import debiased_ece as debiased_ece
 from .stats.uncertainty.intervals import ece_interval as ece_interval
+from .stats.uncertainty.score_intervals import aurc_interval as aurc_interval
+from .stats.uncertainty.score_intervals import auroc_interval as auroc_interval
+from .stats.uncertainty.score_intervals import brier_interval as brier_interval

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike
 from scipy.fft import idct
 from scipy.optimize import brentq
 
-from semece.stats.calibration.bins import distinct, mass_of_values
-from semece.stats.rows import Floats, check_rows, sums
+from semece.stats.calibration.bins import Bins, distinct, mass_of_values
+from semece.stats.rows import CheckedRows, Floats, check_rows, sums
 
 TINY = 1e-12
 """What accuracies may differ by through rounding."""
@@ -51,10 +51,15 @@ def ece_sweep(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike |
     0.15
     """
     rows = check_rows(confidence, correct, weights=weights)
-    _, place = distinct(rows.confidence)
+    bins = sweep_bins(rows)
+    return float(np.abs(bins.total(rows.weights * (rows.correct - rows.confidence))).sum() / rows.weights.sum())
+
+
+def sweep_bins(rows: CheckedRows) -> Bins:
+    """Choose the bins of :func:`ece_sweep`."""
+    values, place = distinct(rows.confidence)
     weight = sums(place, rows.weights)
     right = sums(place, rows.weights * rows.correct)
-    residual = sums(place, rows.weights * (rows.correct - rows.confidence))
     index = np.zeros(len(weight), np.intp)
     for n_bins in range(2, len(weight) + 1):
         finer = mass_of_values(weight, n_bins)
@@ -62,7 +67,8 @@ def ece_sweep(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike |
         if (np.diff(accuracy) < -TINY).any():
             break
         index = finer
-    return float(np.abs(sums(index, residual)).sum() / weight.sum())
+    first, last = np.flatnonzero(np.diff(index, prepend=-1)), np.flatnonzero(np.diff(index, append=index[-1] + 1))
+    return Bins(index[place], values[first], values[last])
 
 
 def smooth_ece(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike | None = None) -> float:
@@ -104,7 +110,11 @@ def smooth_ece(confidence: ArrayLike, correct: ArrayLike, *, weights: ArrayLike 
     """
     rows = check_rows(confidence, correct, weights=weights)
     values, place = distinct(rows.confidence)
-    mass = sums(place, rows.weights * (rows.correct - rows.confidence)) / rows.weights.sum()
+    return smooth_norm(values, sums(place, rows.weights * (rows.correct - rows.confidence)) / rows.weights.sum())
+
+
+def smooth_norm(values: Floats, mass: Floats) -> float:
+    """Compute the smooth ECE of residuals: ``mass`` at each distinct confidence, unchecked."""
     for width in WIDTHS:
         spectrum = _spectrum(values, mass, int(np.ceil(SPECTRUM_END / (np.pi * width))))
         least = _smoothed(width, spectrum)

@@ -4,15 +4,9 @@ There is a residual vector per question (:func:`semece.semx`); r is its mean ove
 is right the observed covariance is too small, so four pseudo-questions are added, **for the variance only**: two whose
 answer is right with certainty, :math:`r_b = H_b - W_b`, and two whose answer is wrong, :math:`r_b = H_b`, with
 :math:`W_b` and :math:`H_b` the mean chance and the mean held-out frequency of bin b. V is the population covariance of
-the N + 4 vectors over N. Sums of residuals are skewed, so their intervals are Hall's (1992): with the standard
-deviation :math:`\sigma` and the skewness :math:`\gamma` of the N + 4 sums and :math:`a = \gamma / (3 \sqrt N)`,
-
-.. math:: t(x) = \bigl[(1 + 3a(x - \gamma / (6 \sqrt N)))^{1/3} - 1\bigr] / a, \qquad
-          \bigl[g - t(z)\,\sigma / \sqrt N,\; g - t(-z)\,\sigma / \sqrt N\bigr]
-
-The unit is the question, or with ids the cluster: residuals are summed within it first, N is the number of clusters,
-and quantiles are Student's with N - 1 degrees of freedom. Classes without a grade are set wrong and right; every end is
-the outer one.
+the N + 4 vectors over N. Sums of residuals are skewed; their intervals, and what clusters are, is in
+:mod:`semece.stats.uncertainty.skewed_means`. Classes without a grade are set wrong and right; every end is the outer
+one.
 """
 
 from __future__ import annotations
@@ -20,19 +14,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from semece.stats.calibration.binned_errors import wilson
 from semece.stats.rows import check_ids, check_level, check_rows, check_weights, sums
 from semece.stats.uncertainty.intervals import (
+    TINY,
     Interval,
     Residuals,
     cleared,
     debiased,
     paired_draws,
     shrunk,
-    widening,
 )
+from semece.stats.uncertainty.skewed_means import Drawn, Influence, UnitTable, influence_interval, upward
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -41,11 +35,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Integers = NDArray[np.intp]
-
-TINY = 1e-12
-"""A residual or a skewness below this is zero."""
-PSEUDO = 4
-"""Pseudo-questions, half of them right and half of them wrong."""
 
 
 class HeldOutGap(NamedTuple):
@@ -166,7 +155,7 @@ def semx_ece(
     noise = paired_draws(covariance, rng)
     p_value = float((1 + (np.abs(noise).sum(axis=0) >= least - TINY).sum()) / (noise.shape[1] + 1))
     low = min(shrunk(cleared(near, covariance), noise, 0.5 + level / 2), middle)
-    high = max(min(total + _upward(table, far), 1.0), total)
+    high = max(min(total + upward(table, far), 1.0), total)
     return SemXError(total, low, high, least, middle, p_value, size, largest)
 
 
@@ -257,14 +246,12 @@ def gap_interval(
     """
     check_level(level)
     rows = check_rows(confidence, correct, weights=weights, ids=ids, whole=True)
-    ones = np.ones((len(rows.weights), 1))
-    residual, mass = (rows.confidence - rows.correct)[:, None], (ones, rows.confidence[:, None])
-    table = _Table.of(residual, 0 * ones, mass, _Drawn(rows.weights, rows.ids, level))
-    value = float(table.mean(table.value)[0])
-    if table.n < 2:
+    c = rows.confidence
+    value = float(np.average(c - rows.correct, weights=rows.weights))
+    found = influence_interval(Influence(value, c - 1, c), rows, level)
+    if np.isinf(found.low):
         return Interval(value, -1.0, 1.0)
-    down, up = table.half_widths(np.ones(1))
-    low, high = max(value - down, float(rows.confidence.min()) - 1), min(value + up, float(rows.confidence.max()))
+    low, high = max(found.low, float(c.min()) - 1), min(found.high, float(c.max()))
     return Interval(value, min(low, value), max(high, value))
 
 
@@ -343,118 +330,7 @@ def semx_table(residuals: SemX, *, level: float = 0.95, weights: ArrayLike | Non
     return SemXTable(residuals.low, residuals.high, divisor, held_out, accuracy, gap, low, high)
 
 
-class _Drawn(NamedTuple):
-    """How often each row occurs, its cluster, and the level of intervals."""
-
-    weights: Floats
-    ids: Integers | None
-    level: float
-
-
-class _Table(NamedTuple):
-    """Residuals of the units, one row each, and what their pseudo-units are made of.
-
-    ``value`` and ``ungraded`` have shape (G, L) and means over the units that are those over the questions; ``chance``
-    and ``held_out`` are means, shape (L,). ``weights`` is how often each unit occurs, ``z`` the normal or Student
-    quantile, and ``widened`` its ratio to the normal one.
-    """
-
-    value: Floats
-    ungraded: Floats
-    chance: Floats
-    held_out: Floats
-    weights: Floats
-    z: float
-    widened: float
-
-    @classmethod
-    def of(cls, value: Floats, ungraded: Floats, mass: tuple[Floats, Floats], drawn: _Drawn) -> _Table:
-        """Sum the rows of a cluster; rows without ids are units."""
-        weights, ids, level = drawn
-        chance, held_out = (np.asarray(weights @ part / weights.sum()) for part in mass)
-        normal = float(ndtri(0.5 + level / 2))
-        if ids is None:
-            return cls(value, ungraded, chance, held_out, weights, normal, 1.0)
-        n = int(ids.max()) + 1
-        share = sums(ids, weights) * (n / weights.sum())
-        parts = [_summed(ids, weights[:, None] * part, n) * (n / weights.sum()) for part in (value, ungraded)]
-        # linearised: clusters of unequal size vary around the ratio of sums
-        one, other = (part - np.outer(share - 1, part.mean(axis=0)) for part in parts)
-        widened = widening(ids, level)
-        return cls(one, other, chance, held_out, np.ones(n), widened * normal, widened)
-
-    @property
-    def n(self) -> float:
-        """How many units there are."""
-        return float(self.weights.sum())
-
-    def mean(self, part: Floats) -> Floats:
-        """Average rows."""
-        return np.asarray(self.weights @ part / self.weights.sum())
-
-    @property
-    def pseudo(self) -> Floats:
-        """Pseudo-units: right twice, wrong twice."""
-        right = self.held_out - self.chance
-        return np.stack([right, right, self.held_out, self.held_out])
-
-    def spread(self) -> Floats:
-        """Residuals, those of ungraded classes as far from the middle as a grading can take them."""
-        if not self.ungraded.any():
-            return self.value
-        middle = self.value - self.ungraded / 2
-        return np.where(middle >= self.mean(middle), self.value, self.value - self.ungraded)
-
-    def covariance(self, part: Floats, *, pseudo: bool = True) -> Floats:
-        """Covariance of the mean of the rows; with pseudo-units, or as observed."""
-        some = self.pseudo if pseudo else np.zeros((0, part.shape[1]))
-        n = self.n + len(some)
-        middle = (self.weights @ part + some.sum(axis=0)) / n
-        squares = part.T @ (part * self.weights[:, None]) + some.T @ some
-        return np.asarray((squares / n - np.outer(middle, middle)) / self.n)
-
-    def half_widths(self, sign: Floats) -> tuple[float, float]:
-        """Distances down and up from a signed sum of mean residuals to the ends of its interval; the outer ones."""
-        parts = (self.value, self.value - self.ungraded, self.spread()) if self.ungraded.any() else (self.value,)
-        ends = [_ends(np.append(part @ sign, self.pseudo @ sign), self) for part in parts]
-        return max(down for down, _ in ends), max(up for _, up in ends)
-
-
-def _summed(ids: Integers, rows: Floats, n: int) -> Floats:
-    """Sum rows by id."""
-    return np.stack([sums(ids, column, n) for column in rows.T], axis=1)
-
-
-def _ends(values: Floats, table: _Table) -> tuple[float, float]:
-    """Half widths, down and up, of the mean of the units; ``values`` are theirs and those of the pseudo-units."""
-    weights = np.append(table.weights, np.ones(PSEUDO))
-    deviation = values - np.average(values, weights=weights)
-    spread = float(np.average(deviation**2, weights=weights)) ** 0.5
-    if spread < TINY:
-        return 0.0, 0.0
-    skewness = np.average(deviation**3, weights=weights) / spread**3
-    root = table.n**0.5
-    a = skewness / (3 * root)
-
-    def t(x: float) -> float:
-        moved = x - skewness / (6 * root)
-        return float((np.cbrt(1 + 3 * a * moved) - 1) / a) if abs(a) > TINY else x
-
-    return max(t(table.z), 0.0) * spread / root, max(-t(-table.z), 0.0) * spread / root
-
-
-def _upward(table: _Table, far: Floats) -> float:
-    """Find the larger upward half width of the sum of absolute residuals and of the gap with its sign."""
-    gap = far.sum()
-    ahead = 1.0 if gap >= 0 else -1.0
-    sign = np.where(np.abs(far) < TINY, ahead, np.sign(far))
-    signs = [sign, np.full(len(far), ahead)]
-    if abs(gap) < TINY or table.ungraded.any():
-        signs += [-signs[1]]
-    return max(table.half_widths(each)[1] for each in signs)
-
-
-def _table(residuals: SemX, ids: ArrayLike | None, weights: ArrayLike | None, level: float) -> _Table:
+def _table(residuals: SemX, ids: ArrayLike | None, weights: ArrayLike | None, level: float) -> UnitTable:
     """Check ids and weights of all questions, and lay the residuals out in rows."""
     questions = residuals.questions
     known = None if ids is None else check_ids(ids, _size(ids, questions))
@@ -467,7 +343,7 @@ def _table(residuals: SemX, ids: ArrayLike | None, weights: ArrayLike | None, le
         sums(cell, getattr(residuals, name), len(questions) * n_bins).reshape(-1, n_bins)[kept] for name in names
     )
     clusters = None if known is None else np.unique(known[questions[kept]], return_inverse=True)[1]
-    return _Table.of(value, ungraded, (chance, held_out), _Drawn(times[kept], clusters, level))
+    return UnitTable.of(value, ungraded, (chance, held_out), Drawn(times[kept], clusters, level))
 
 
 def _size(values: ArrayLike, questions: Integers) -> int:
