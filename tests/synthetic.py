@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from semece.records import Estimate, Partition, Question, Response
-from semece.runs import QuestionView, graded_classes
+from semece.runs import QuestionView, RunFacts, graded_classes
 from semece.show.report import Page
 from semece.show.tables import summary_row
 from semece.stats.estimators import estimate
@@ -50,7 +50,7 @@ def estimates_of(views):
     names = list(Estimate.__dataclass_fields__)
     rows = [{name: plain(getattr(view.estimate, name)) for name in names} for view in views]
     schema = {name: pl.String if name in {"question_id", "status"} else pl.Float64 for name in names}
-    schema |= {"n_responses": pl.Int64, "n_classes": pl.Int64}
+    schema |= {"n_responses": pl.Int64, "n_classes": pl.Int64, "refused": pl.Boolean}
     regimes = [
         None if e.margin is None else str(regime(e.margin, e.top_two_mass, e.n_classes, e.n_responses, design="as-run"))
         for e in (view.estimate for view in views)
@@ -78,6 +78,5 @@ def make_page(views, *, name="starter · local/smollm2", judges=("rules", "rules
     statuses = [response.status for view in views for response in view.responses]
     counts = {status: statuses.count(status) for status in set(statuses)} | {"missing": 0} | more.pop("counts", {})
     complete = more.pop("complete", (len(views), len(views)))
-    given = {"judges": judges, "n": n, "counts": counts, "classes": graded_classes(views)}
-    summary = summary_row(estimates, run=name, **given)
+    summary = summary_row(estimates, RunFacts(name, judges, n, counts), classes=graded_classes(views))
     return Page(summary, judges, estimates, views, counts, complete, **more)

@@ -147,6 +147,8 @@ class Estimate:
         Mean stated confidence in [0, 1].
     correct, correct_split : float or None
         Correctness of the deployed answer, pooled and split pairing, in [0, 1].
+    refused : bool
+        Whether a most frequent class is no answer.
     """
 
     question_id: str
@@ -160,3 +162,4 @@ class Estimate:
     verbalized: float | None = None
     correct: float | None = None
     correct_split: float | None = None
+    refused: bool = False

@@ -67,11 +67,12 @@ def hostile(views):
     return report.render([make_page([hostile_view(), *views])])
 
 
-def test_the_verdict_and_the_implication_come_first(views, html):
-    page = make_page(views)
+def test_what_the_numbers_mean_comes_first_in_the_words_of_the_summary(views, html):
+    said = tables.says(make_page(views).summary)
     text = text_of(html)
-    assert text.index(tables.verdict(page.summary)) < text.index(tables.implication(page.estimates))
-    assert text.index(tables.implication(page.estimates)) < text.index("Accuracy")
+    places = [text.index(said[name]) for name in ("model", "confidences", "regime")]
+    assert places == sorted(places)
+    assert places[-1] < text.index("Accuracy")
 
 
 def test_the_table_on_the_page_is_the_headline(views, html):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from semece.runs.graded_classes import graded_classes
 from semece.runs.renderers import MISSING, cells, shown
+from semece.runs.summary_rows import RunFacts
 from semece.show import tables
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
@@ -20,17 +21,12 @@ from tests.synthetic import estimates_of, make_page, make_views
 
 def summary_of(estimates, **more):
     options = {"run": "a", "judges": ("rules", "rules"), "n": 20, "counts": {"parsed": 100, "missing": 0}} | more
-    return tables.summary_row(estimates, **options)
+    return tables.summary_row(estimates, RunFacts(**options))
 
 
 @pytest.fixture(scope="module")
 def estimates():
     return estimates_of(make_views(120))
-
-
-def row_with(**changes):
-    names = "questions accuracy sem1_confidence sem1_ece sem1_ece_low sem1_ece_high sem1_gap sem1_gap_low sem1_gap_high"
-    return dict(zip(names.split(), (100, 0.5, 0.6, 0.12, 0.04, 0.2, 0.1, 0.02, 0.18), strict=True)) | changes
 
 
 def test_every_number_of_a_summary_is_the_cores(estimates):
@@ -82,8 +78,8 @@ def test_a_run_without_a_complete_question_has_nulls_and_says_why(estimates):
     assert row["accuracy"] is None
     assert row["sem2_ece"] is None
     assert row["jensen_dominated"] is None
-    assert tables.verdict(row) == "Nothing can be said: no question enters (120 ungraded)."
-    assert tables.implication(estimates.with_columns(status=pl.lit("ungraded"))) == ""
+    nothing = "Nothing can be said: no question enters (120 ungraded)."
+    assert tables.says(row) == {"model": nothing, "confidences": "", "refusals": "", "regime": ""}
     assert MISSING in tables.to_markdown(tables.headline(tables.summary_frame([row])))
 
 
@@ -112,7 +108,7 @@ def test_nothing_excluded_means_no_bounds_in_words(estimates):
 
 def test_an_empty_selection_is_summarised_too(estimates):
     row = summary_of(estimates.clear())
-    assert tables.verdict(row) == "Nothing can be said: no question enters (none was selected)."
+    assert tables.says(row)["model"] == "Nothing can be said: no question enters (none was selected)."
 
 
 def test_regime_shares_sum_to_one_and_the_sentence_names_the_largest(estimates):
@@ -120,7 +116,7 @@ def test_regime_shares_sum_to_one_and_the_sentence_names_the_largest(estimates):
     shares = {name: row[name] for name in tables.REGIMES}
     assert sum(shares.values()) == pytest.approx(1)
     assert shares["low_margin"] == pytest.approx((estimates["regime"] == "low_margin").mean())
-    text = tables.implication(estimates)
+    text = tables.says(row)["regime"]
     assert text.startswith(f"{100 * max(shares.values()):.0f} % of the questions")
 
 
@@ -168,45 +164,6 @@ def test_the_gap_interval_does_not_collapse_when_all_answers_are_right():
     assert (value, low) == pytest.approx((0.0, 0.0), abs=1e-12)
     assert high > 0.1
     assert tables.gap_interval(np.array([0.7]), np.array([1.0]))[1:] == (-1.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("changes", "start"),
-    [
-        ({}, "Over-confident: it is 60 % sure on average and right 50 % of the time"),
-        ({"sem1_gap_low": -0.2, "sem1_gap_high": -0.01}, "Under-confident: "),
-        ({"sem1_ece_low": 0.0}, "Probably over-confident: "),
-        ({"sem1_gap_low": -0.05}, "Miscalibrated, too sure of some questions and not sure enough of others: "),
-        ({"sem1_gap_low": -0.05, "sem1_ece_low": 0.0}, "Cannot tell, perfect calibration lies inside the interval: "),
-        ({"sem1_gap_low": -0.05, "sem1_ece_low": 0.0, "sem1_ece_high": 0.09}, "No miscalibration seen"),
-        ({"questions": 9}, "Cannot tell, fewer than 10 questions: "),
-    ],
-)
-def test_the_verdict_claims_a_direction_only_if_the_intervals_do(changes, start):
-    assert tables.verdict(row_with(**changes)).startswith(start)
-
-
-def test_the_verdict_carries_value_interval_and_n():
-    text = tables.verdict(row_with(questions=1234))
-    assert text.endswith("(Sem1-ECE 0.12, 95 % interval 0.04 to 0.20, 1,234 questions).")
-
-
-def test_the_verdict_does_not_round_doubt_away():
-    assert "over 99 % sure" in tables.verdict(row_with(sem1_confidence=0.997))
-    assert "right under 1 % of the time" in tables.verdict(row_with(accuracy=0.003))
-    assert "right 0 % of the time" in tables.verdict(row_with(accuracy=0.0))
-
-
-def test_a_simulated_over_confident_model_is_called_so():
-    rng = np.random.default_rng(1)
-    c = rng.beta(4, 1.5, 400)
-    a = (rng.random(400) < c**2).astype(float)
-    frame = pl.DataFrame({"status": ["complete"] * 400, "sem1": c, "sem2": c, "verbalized": c, "correct": a})
-    frame = frame.with_columns(correct_split="correct", regime=pl.lit("low_margin"))
-    assert tables.verdict(summary_of(frame)).startswith("Over-confident")
-    calibrated = (rng.random(400) < c).astype(float)
-    frame = frame.with_columns(pl.Series("correct", calibrated))
-    assert tables.verdict(summary_of(frame)).startswith(("No miscalibration", "Cannot tell"))
 
 
 def test_the_headline_leaves_out_what_no_run_has(estimates):

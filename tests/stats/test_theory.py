@@ -140,22 +140,7 @@ def test_summary_names_the_dominant_regime_and_what_it_implies(margin, dominant,
         [np.mean([d == r for d in (dominant, dominant, "large_margin")]) for r in theory.REGIMES]
     )
     assert words in summary.text
-    assert summary.text.count(". ") == 1
-
-
-@pytest.mark.parametrize(
-    ("margin", "gap", "words"),
-    [
-        (0.0, None, "For an over-confident model Sem2-ECE is smaller than Sem1-ECE."),
-        (0.12, None, "For an over-confident model Sem2-ECE is smaller than Sem1-ECE."),
-        (0.9, None, "For an over-confident model Sem2-ECE is smaller than Sem1-ECE."),
-        (0.9, 0.1, "Mean confidence is above accuracy here: Sem2-ECE is smaller than Sem1-ECE."),
-        (0.9, -0.1, "Mean confidence is below accuracy here: Sem2-ECE is larger than Sem1-ECE."),
-        (0.0, -0.1, "Mean confidence is below accuracy here: Sem2-ECE is larger than Sem1-ECE."),
-    ],
-)
-def test_summary_says_which_ece_is_smaller_and_which_is_closer(margin, gap, words):
-    assert theory.regime_summary([margin], 1.0, 4, 50, gap=gap).text.split(". ")[1].startswith(words)
+    assert "ECE" not in summary.text  # which of the two is smaller does not follow from the regime
 
 
 # -- bounds

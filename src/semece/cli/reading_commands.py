@@ -74,7 +74,7 @@ def plain(table: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def summary(runs: Runs, judge: Judge = None, as_json: AsJson = False) -> None:
-    """Print accuracy, Ver-, Sem1- and Sem2-ECE with intervals, regimes and failures.
+    """Print whether the model knows, whether its confidences are calibrated, and the numbers with intervals.
 
     Example: [bold]semece summary runs/starter--local-smollm2.db[/bold]
     """
@@ -87,7 +87,14 @@ def print_summary(paths: Sequence[Path], *, judge: str | None = None, as_json: b
 
     with open_runs(paths, judge) as opened:
         table = tables.summary_table(opened)
-        print_found(summary_lines(opened, table), lambda: plain(table), as_json=as_json)
+        print_found(summary_lines(opened, table), lambda: summary_facts(table), as_json=as_json)
+
+
+def summary_facts(table: pl.DataFrame) -> list[dict[str, Any]]:
+    """Give a summary as plain data, with what it says."""
+    from semece import tables
+
+    return [row | {"says": tables.says(row)} for row in plain(table)]
 
 
 def summary_lines(runs: Sequence[Run], table: pl.DataFrame) -> Iterator[str]:
@@ -98,8 +105,8 @@ def summary_lines(runs: Sequence[Run], table: pl.DataFrame) -> Iterator[str]:
         yield from sentences(run, row)
     yield ""
     yield across(table)
-    for run in runs:
-        if text := tables.implication(run.estimates()):
+    for run, row in zip(runs, table.iter_rows(named=True), strict=True):
+        if text := tables.says(row)["regime"]:
             yield f"\n{text}"
         yield from spent_lines(run)
 
@@ -111,7 +118,9 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
     done, selected = run.complete
     if done < selected:
         yield f"{done:,} of {selected:,} questions complete"
-    yield f"{run.name}: {tables.verdict(row)}"
+    said = tables.says(row)
+    yield f"{run.name}: {said['model']}"
+    yield from filter(None, (said["confidences"], said["refusals"]))
     yield from tables.reading_lines(run.counts, run.confidences, run.unlabelled)
     if "rules" in run.judge_names:
         yield "Grouped and graded by rules, not by a model or a person."

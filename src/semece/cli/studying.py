@@ -128,7 +128,9 @@ def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
         return f"{one.cell.name}: not in the table: {one.trouble}"
     done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {numbers.selected:,} questions. "
     rest = "" if one.trouble is None else f" Not finished: {one.trouble}"
-    return f"{one.cell.name}: {done}{tables.verdict(numbers.row)}{rest}"
+    said = tables.says(numbers.row)
+    told = " ".join(filter(None, (said["model"], said["confidences"], said["refusals"])))
+    return f"{one.cell.name}: {done}{told}{rest}"
 
 
 def shown(table: pl.DataFrame) -> pl.DataFrame:
@@ -177,6 +179,7 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
             names = ("cost", "input_tokens", "output_tokens")
             facts |= {"complete": numbers.complete, "questions": numbers.selected}
             facts |= dict(zip(names, numbers.spent, strict=True)) | {"events": numbers.events}
+            facts["says"] = tables.says(numbers.row)
         cells.append(facts)
     head = {"study": made.name, "sha256": made.sha256, "copy": str(made.copy)}
     return {

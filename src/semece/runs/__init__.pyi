@@ -26,9 +26,16 @@ from .run import names_of as names_of
 from .run import pool_of as pool_of
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
+from .sentences import REASONS as REASONS
+from .sentences import bounds_text as bounds_text
+from .sentences import excluded_text as excluded_text
+from .sentences import plural as plural
+from .sentences import reading_lines as reading_lines
+from .sentences import says as says
 from .shortfalls import Shortfall as Shortfall
 from .shortfalls import shortfall_of as shortfall_of
 from .summary_rows import NOTE as NOTE
+from .summary_rows import RunFacts as RunFacts
 from .summary_rows import headline as headline
 from .summary_rows import judge_text as judge_text
 from .summary_rows import metric_columns as metric_columns
@@ -41,10 +48,3 @@ from .summary_rows import spread_columns as spread_columns
 from .summary_rows import summary_frame as summary_frame
 from .summary_rows import summary_row as summary_row
 from .summary_rows import summary_table as summary_table
-from .verdicts import REASONS as REASONS
-from .verdicts import bounds_text as bounds_text
-from .verdicts import excluded_text as excluded_text
-from .verdicts import implication as implication
-from .verdicts import plural as plural
-from .verdicts import reading_lines as reading_lines
-from .verdicts import verdict as verdict

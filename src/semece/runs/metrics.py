@@ -34,17 +34,20 @@ class Confidence(NamedTuple):
         Heading of a metric of it; ``{}`` is the metric's own.
     column, correct : str
         Columns of the estimates.
+    attempted : bool
+        Whether questions whose deployed answer is none are left out. Then there are numbers only if there are such.
     """
 
     prefix: str
     title: str
     column: str
     correct: str = "correct"
+    attempted: bool = False
 
     @property
     def pooled(self) -> bool:
-        """Whether the correctness is that of the largest class of all answers, which the paper's tables take."""
-        return self.correct == "correct"
+        """Whether it is about all questions and the largest class of all answers, as the paper's tables are."""
+        return self.correct == "correct" and not self.attempted
 
 
 CONFIDENCES: tuple[Confidence, ...] = (
@@ -52,6 +55,9 @@ CONFIDENCES: tuple[Confidence, ...] = (
     Confidence("sem1", "Sem1-{}", "sem1"),
     Confidence("sem2", "Sem2-{}", "sem2"),
     Confidence("sem2_split", "Sem2-{} (split)", "sem2", "correct_split"),
+    Confidence("ver_attempted", "Ver-{} (attempted)", "verbalized", attempted=True),
+    Confidence("sem1_attempted", "Sem1-{} (attempted)", "sem1", attempted=True),
+    Confidence("sem2_attempted", "Sem2-{} (attempted)", "sem2", attempted=True),
 )
 """In the order of the paper's table."""
 

@@ -212,6 +212,7 @@ def with_estimates(views: Sequence[QuestionView], settings: dict[str, Any]) -> I
             yield replace(v, estimate=Estimate(v.question.id, _reason(v, "unpartitioned", usable, settings), usable, 0))
         else:
             row = {**next(numbers), "question_id": v.question.id}
+            row["refused"] = _deployed_nothing(v)
             row["status"] = _reason(v, row["status"], row["n_responses"], settings)
             yield replace(v, estimate=Estimate(**row))
 
@@ -233,10 +234,11 @@ def _reason(view: QuestionView, status: str, usable: int, settings: dict[str, An
 
 
 def _deployed_nothing(view: QuestionView) -> bool:
-    """Whether a most frequent class was not attempted."""
+    """Whether a most frequent class is no answer, or was not attempted."""
     if view.partition is None:
         return False
-    return any(view.grades.get(k) == "not_attempted" for k in classes_to_grade(view.partition, "mode"))
+    names, modes = view.partition.representatives, classes_to_grade(view.partition, "mode")
+    return any(view.grades.get(k) == "not_attempted" or not names[k] for k in modes)
 
 
 def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None:

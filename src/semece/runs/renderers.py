@@ -25,6 +25,7 @@ LABELS: dict[str, str] = {
     "model": "Model",
     "questions": "N",
     "excluded": "Excluded",
+    "refused": "Not answered",
     "ver_questions": "N (Ver)",
     "sem2_split_questions": "N (split)",
     "regimes": "Jensen / low / large margin",
@@ -101,20 +102,42 @@ def label(name: str) -> str:
 
 def _cell(row: dict[str, Any], name: str, digits: int) -> str:
     """Format one value, with its interval if the row has one."""
-    text = _number(row[name], digits)
+    text = number_text(row[name], digits)
     low, high = row.get(name + "_low"), row.get(name + "_high")
-    return text if low is None or high is None else f"{text} [{_number(low, digits)}, {_number(high, digits)}]"
+    return text if low is None or high is None else f"{text} [{end_text(low, digits)}, {end_text(high, digits)}]"
 
 
-def _number(value: object, digits: int) -> str:
-    """Format one value; what rounds to zero has no sign."""
+FINEST = 6
+"""Most decimals of an interval's end that is not 0 but rounds to it."""
+
+
+def end_text(value: float, digits: int = 2) -> str:
+    """Format an end of an interval: with more decimals where it would look like 0 and is not.
+
+    Examples
+    --------
+    >>> end_text(0.214), end_text(0.004), end_text(-0.0003), end_text(0.0)
+    ('0.21', '0.004', '-0.0003', '0.00')
+    """
+    texts = (number_text(value, more) for more in range(digits, max(digits, FINEST) + 1))
+    return next((text for text in texts if float(text) != 0), number_text(0.0, digits))
+
+
+def number_text(value: object, digits: int = 2) -> str:
+    """Format one value; what rounds to zero has no sign.
+
+    Examples
+    --------
+    >>> number_text(0.214), number_text(-0.001), number_text(None), number_text(4326)
+    ('0.21', '0.00', '—', '4,326')
+    """
     if value is None or value != value:  # noqa: PLR0124 - nan is the one value that differs from itself
         return MISSING
     if isinstance(value, float):
         text = f"{value:.{digits}f}"
         return text.removeprefix("-") if float(text) == 0 else text
     if isinstance(value, list):
-        return ", ".join(_number(each, digits) for each in value)
+        return ", ".join(number_text(each, digits) for each in value)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
@@ -207,7 +230,7 @@ def _column(table: pl.DataFrame, name: str) -> str:
 
 def _latex_row(row: dict[str, Any], names: Sequence[str], digits: int) -> list[str]:
     """Format a row; equal printed numbers get equal marks."""
-    compared = {name: _number(row[name], digits) for name in names if name in COMPARED}
+    compared = {name: number_text(row[name], digits) for name in names if name in COMPARED}
     printed = {name: text for name, text in compared.items() if text != MISSING}
     ranked = sorted(set(printed.values()), key=float)
     ranks = dict(zip(ranked, (r"\textbf", r"\underline"), strict=False)) if len(printed) > 1 else {}

@@ -214,7 +214,7 @@ class Run:
         rows = [{"text": view.question.text, **asdict(view.estimate)} for view in self._views]
         schema: dict[str, Any] = {"text": pl.String, "question_id": pl.String, "status": pl.String}
         schema |= dict.fromkeys(("n_responses", "n_classes"), pl.Int64)
-        schema |= dict.fromkeys(_NUMBERS, pl.Float64)
+        schema |= dict.fromkeys(_NUMBERS, pl.Float64) | {"refused": pl.Boolean}
         table = pl.DataFrame(rows, schema=schema)
         return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table))
 

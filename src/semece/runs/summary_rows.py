@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from semece.runs.metrics import CONFIDENCES, metrics_of
-from semece.runs.verdicts import REASONS, excluded_text
-from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, reliability_table
+from semece.runs.metrics import CONFIDENCES, Binning, metrics_of
+from semece.runs.model_claims import model_columns
+from semece.runs.sentences import REASONS, excluded_text
+from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, paired_bootstrap, reliability_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
 UNUSABLE: tuple[str, ...] = ("empty", "content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
+
+TEN_BINS = Binning()
+"""The bins that are usual."""
 
 NOTE = (
     "Brackets are 95 % intervals. Correctness is that of the largest class of all answers (pooled pairing) "
@@ -44,10 +48,31 @@ def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
     return summary_frame(row_of_run(run) for run in runs)
 
 
-def row_of_run(run: Run, name: str | None = None) -> dict[str, Any]:
+class RunFacts(NamedTuple):
+    """What a summary says of a run beside its numbers.
+
+    Parameters
+    ----------
+    run : str
+        What to call it.
+    judges : tuple of str
+        Who made the partition, who graded.
+    n : int
+        Responses asked per question.
+    counts : mapping of str to int
+        Responses by status, and ``missing``.
+    """
+
+    run: str
+    judges: tuple[str, str]
+    n: int
+    counts: Mapping[str, int]
+
+
+def row_of_run(run: Run, name: str | None = None, binning: Binning = TEN_BINS) -> dict[str, Any]:
     """Summarise a run, under its own name or another; the columns of :func:`summary_row`."""
-    given: dict[str, Any] = {"judges": run.judge_names, "n": run.n, "counts": run.counts, "classes": run.classes()}
-    return summary_row(run.estimates(), run=name or run.name, **given)
+    facts = RunFacts(name or run.name, run.judge_names, run.n, run.counts)
+    return summary_row(run.estimates(), facts, classes=run.classes(), binning=binning)
 
 
 def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -58,12 +83,10 @@ def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 def summary_row(
     estimates: pl.DataFrame,
+    facts: RunFacts,
     *,
-    run: str,
-    judges: tuple[str, str],
-    n: int,
-    counts: Mapping[str, int],
     classes: GradedClasses | None = None,
+    binning: Binning = TEN_BINS,
 ) -> dict[str, Any]:
     """Summarise the estimates of one run.
 
@@ -71,48 +94,50 @@ def summary_row(
     ----------
     estimates : DataFrame
         One row per selected question: ``status``, ``sem1``, ``sem2``, ``verbalized``, ``correct``,
-        ``correct_split``, ``regime``. Rows whose status is not ``complete`` enter nothing.
-    run : str
-        What to call it.
-    judges : tuple of str
-        Who made the partition, who graded.
-    n : int
-        Responses asked per question.
-    counts : mapping of str to int
-        Responses by status, and ``missing``.
+        ``correct_split``, ``refused``, ``regime``. Rows whose status is not ``complete`` enter nothing.
+    facts : RunFacts
+        What else there is to say.
     classes : GradedClasses, optional
         The classes of the same questions: without them there are no numbers about the model.
+    binning : Binning
+        Bins of the ECEs.
 
     Returns
     -------
     dict
         ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; ``held_out_gap``
-        and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; for each of
-        ``ver``, ``sem1``, ``sem2`` (pooled pairing) and ``sem2_split`` (split pairing): ``_questions``,
-        ``_confidence`` (mean), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``
-        (mean confidence - accuracy); the share of each regime; ``unusable`` and
-        ``missing`` responses. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
-        ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no question has the number.
+        and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; what is
+        claimed of the model (:func:`semece.runs.model_claims.model_columns`); ``refused``, how many of the questions
+        get no answer; for each of ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), and the
+        first three with ``_attempted`` where some questions are refused: ``_questions``, ``_confidence`` and
+        ``_accuracy`` (means), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``
+        (mean confidence - accuracy); ``ece_difference``, Sem1-ECE - Sem2-ECE; the share of each regime; ``unusable``
+        and ``missing`` responses. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE
+        have ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no
+        question has the number.
 
     Examples
     --------
     >>> import polars as pl
-    >>> estimates = pl.DataFrame({"status": ["complete"] * 4, "correct": [1.0, 0.0, 0.0, 1.0],
+    >>> estimates = pl.DataFrame({"status": ["complete"] * 4, "correct": [1.0, 0.0, 0.0, 1.0], "refused": [False] * 4,
     ...     "sem1": [0.9, 0.9, 0.4, 0.6], "sem2": [0.8, 0.9, 0.3, 0.5], "verbalized": [None] * 4,
     ...     "correct_split": [None] * 4, "regime": ["low_margin"] * 4})
-    >>> row = summary_row(estimates, run="demo", judges=("rules", "rules"), n=20, counts={"parsed": 80})
+    >>> row = summary_row(estimates, RunFacts("demo", ("rules", "rules"), 20, {"parsed": 80}))
     >>> row["questions"], row["accuracy"], round(row["sem1_gap"], 12), row["ver_ece"]
     (4, 0.5, 0.2, None)
     """
     entering = estimates.filter(pl.col("status") == "complete")
     excluded = _count_excluded(estimates["status"])
-    row: dict[str, Any] = {"run": run, "judge": judge_text(judges), "n": n, "questions": entering.height, **excluded}
-    row |= residual_columns("summary", classes.residuals() if classes else None)
-    row |= _confidence_columns(entering)
+    head = {"run": facts.run, "judge": judge_text(facts.judges), "n": facts.n}
+    row: dict[str, Any] = {**head, "questions": entering.height, **excluded, "refused": int(entering["refused"].sum())}
+    row |= residual_columns("summary", classes.residuals(**binning._asdict()) if classes else None)
+    row |= model_columns(classes, row)
+    row |= _confidence_columns(entering, binning)
+    row |= _ece_difference(entering, binning)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     row |= _bounds(estimates)
-    unusable = sum(counts.get(status, 0) for status in UNUSABLE)
-    return row | {"unusable": unusable, "missing": counts.get("missing", 0)}
+    unusable = sum(facts.counts.get(status, 0) for status in UNUSABLE)
+    return row | {"unusable": unusable, "missing": facts.counts.get("missing", 0)}
 
 
 def _count_excluded(status: pl.Series) -> dict[str, int]:
@@ -135,16 +160,31 @@ def judge_text(judges: tuple[str, str]) -> str:
     return partition if partition == grade else f"{partition} (classes), {grade} (grades)"
 
 
-def _confidence_columns(entering: pl.DataFrame) -> Iterator[tuple[str, Any]]:
+def _confidence_columns(entering: pl.DataFrame, binning: Binning) -> Iterator[tuple[str, Any]]:
     """Give the columns of correctness alone, then of each confidence on the questions that have it."""
     correct = entering["correct"].drop_nulls().to_numpy()
     yield from metric_columns("summary", None, correct, correct)
+    attempted = entering.filter(~pl.col("refused"))
+    without = attempted if attempted.height < entering.height else attempted.clear()
     for confidence in CONFIDENCES:
-        rows = entering.select(confidence.column, confidence.correct).drop_nulls()
+        table = without if confidence.attempted else entering
+        rows = table.select(confidence.column, confidence.correct).drop_nulls()
         c, a = (rows[column].cast(float).to_numpy() for column in rows.columns)
         yield f"{confidence.prefix}_questions", c.size
-        yield f"{confidence.prefix}_confidence", float(c.mean()) if c.size else None
-        yield from metric_columns("summary", confidence, c, a)
+        for name, values in (("confidence", c), ("accuracy", a)):
+            yield f"{confidence.prefix}_{name}", float(values.mean()) if c.size else None
+        yield from metric_columns("summary", confidence, c, a, **binning._asdict())
+
+
+def _ece_difference(entering: pl.DataFrame, binning: Binning) -> dict[str, Any]:
+    """Give Sem1-ECE - Sem2-ECE with its paired interval and perhaps a note; null for fewer than two questions."""
+    rows = entering.select("sem1", "sem2", "correct").drop_nulls()
+    if rows.height < 2:
+        return spread("ece_difference", None) | {"ece_difference_note": None}
+    found = paired_bootstrap(*(column.to_numpy() for column in rows), **binning._asdict()).overall
+    value, low, high = found.ece_difference
+    held = Interval(value, min(low, value), max(high, value))
+    return spread("ece_difference", held) | {"ece_difference_note": found.note or None}
 
 
 def metric_columns(
@@ -246,8 +286,9 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        Run, N, excluded, accuracy, the ECEs with their intervals, regimes in percent, failures, judge. The ECE under
-        split pairing is left out if no run has it, the N of Ver-ECE and of split pairing if it is everywhere N.
+        Run, N, excluded, accuracy, held-out gap and SemX-ECE, the ECEs with their intervals, regimes in percent,
+        failures, judge. ECEs under split pairing and of attempted questions are left out if no run has them, the number
+        of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it is everywhere N.
     """
     rows = summary.to_dicts()
     texts = {
@@ -258,11 +299,12 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     frame = summary.with_columns(pl.Series(name, values, dtype=pl.String) for name, values in texts.items())
     split = summary["sem2_split_questions"]
     counts = [
+        *(["refused"] if (summary["refused"] > 0).any() else []),
         *(["ver_questions"] if (summary["ver_questions"] != summary["questions"]).any() else []),
         *(["sem2_split_questions"] if ((split > 0) & (split != summary["questions"])).any() else []),
     ]
     columns = [(name, each) for metric in metrics_of("headline") for name, each in metric.columns()]
-    shown = [each for each in CONFIDENCES if each.pooled or (split > 0).any()]
+    shown = [each for each in CONFIDENCES if each.pooled or (summary[f"{each.prefix}_questions"] > 0).any()]
     alone, numbers = (
         [end for each in some for name, own in columns if own == each for end in _triple(name)]
         for some in ([None], shown)

@@ -22,11 +22,10 @@ from semece.show.tables import (
     bounds_text,
     excluded_text,
     headline,
-    implication,
     plural,
     reliability,
+    says,
     summary_frame,
-    verdict,
 )
 
 if TYPE_CHECKING:
@@ -165,8 +164,7 @@ def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
     """Prepare the section of one run."""
     return {
         "name": page.summary["run"],
-        "verdict": verdict(page.summary),
-        "implication": implication(page.estimates),
+        **says(page.summary),
         "ruled": _ruled(page.judges),
         "partial": _partial(*page.complete),
         "figures": _figures(page.estimates, prefix=prefix),

@@ -2,7 +2,7 @@
 
 A table is a polars DataFrame in which a number ``x`` may have companions ``x_low`` and ``x_high``: the ends of its
 95 % interval. A number that cannot be had is null. Such a triple is printed as one cell.
-:mod:`semece.runs.renderers` writes tables, :mod:`semece.runs.verdicts` makes the sentence.
+:mod:`semece.runs.renderers` writes tables, :mod:`semece.runs.sentences` makes the sentences.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from semece.runs import (
     cells,
     excluded_text,
     headline,
-    implication,
     judge_text,
     label,
     plural,
     reading_lines,
     reliability,
     render,
+    says,
     summary_frame,
     summary_row,
     summary_table,
@@ -29,7 +29,6 @@ from semece.runs import (
     to_json,
     to_latex,
     to_markdown,
-    verdict,
 )
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
 from semece.show.tables.paper_tables import TABLES, paper_table
@@ -49,7 +48,6 @@ __all__ = [
     "gap_interval",
     "grading_table",
     "headline",
-    "implication",
     "judge_text",
     "label",
     "pairs_table",
@@ -60,6 +58,7 @@ __all__ = [
     "regime_table",
     "reliability",
     "render",
+    "says",
     "summary_frame",
     "summary_row",
     "summary_table",
@@ -67,5 +66,4 @@ __all__ = [
     "to_json",
     "to_latex",
     "to_markdown",
-    "verdict",
 ]

@@ -51,6 +51,8 @@ class PooledQuestions(NamedTuple):
         Their ids; a question of several runs has one.
     classes : GradedClasses
         Its questions with all their classes, graded or not.
+    refused : ndarray of bool, shape (Q,)
+        Which of the complete questions get no answer.
     """
 
     dataset: str
@@ -59,6 +61,7 @@ class PooledQuestions(NamedTuple):
     pool: Pool
     ids: NDArray[np.str_]
     classes: GradedClasses
+    refused: NDArray[np.bool_]
 
 
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
@@ -87,7 +90,8 @@ def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionVie
     """Pool questions, of one run or several, under the names of a dataset and a model."""
     found = pool_of(views)
     ids = np.array([view.question.id for view in views])[found.question]
-    return PooledQuestions(dataset, model, n, found, ids, graded_classes(views))
+    refused = np.array([view.estimate.refused for view in views])[found.question]
+    return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused)
 
 
 def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
@@ -115,7 +119,7 @@ def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
     """
     if name not in TABLES:
         raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}")
-    return pl.concat([named(group, TABLES[name](group)) for group in groups(runs)], how="vertical_relaxed")
+    return pl.concat([named(group, TABLES[name](group)) for group in groups(runs)], how="diagonal_relaxed")
 
 
 def named(group: PooledQuestions, part: pl.DataFrame) -> pl.DataFrame:
@@ -138,8 +142,12 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
     row: dict[str, Any] = {"questions": len(pool.correct)}
     row |= metric_columns("ece", None, pool.correct, pool.correct, ids=repeated(group.ids), **bins)
     row |= residual_columns("ece", group.classes.residuals(**bins), ids=repeated(group.classes.ids))
-    for confidence in (each for each in CONFIDENCES if each.pooled):
-        c, a, ids = known(getattr(pool, confidence.column), pool.correct, group.ids)
+    row |= {"refused": int(group.refused.sum())} if group.refused.any() else {}
+    answered = (each for each in CONFIDENCES if each.pooled or (each.attempted and group.refused.any()))
+    for confidence in answered:
+        kept = ~group.refused if confidence.attempted else np.ones_like(group.refused)
+        values = np.where(kept, getattr(pool, confidence.column), np.nan)
+        c, a, ids = known(values, pool.correct, group.ids)
         row |= {"ver_questions": c.size} if confidence.prefix == "ver" else {}
         row |= metric_columns("ece", confidence, c, a, ids=repeated(ids), **bins)
     return summary_frame([row])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from semece.runs import row_of_run
+from semece.runs import Binning, row_of_run
 from semece.show.tables.paper_tables import POOLED, PooledQuestions, calibration_rows, group_of_views, named
 
 if TYPE_CHECKING:
@@ -81,11 +81,8 @@ def read_cell(run: Run, dataset: str, model: str, *, n_bins: int = 10, closed: C
     >>> numbers.complete, numbers.row["accuracy"]
     (3, 1.0)
     """
-    row = row_of_run(run, f"{dataset} · {model}")
+    row = row_of_run(run, f"{dataset} · {model}", Binning(n_bins, closed))
     views = tuple(replace(view, responses=()) for view in run.question_views())
-    if row["questions"]:
-        group = group_of_views(dataset, model, run.n, views)
-        row |= calibration_rows(group, n_bins=n_bins, closed=closed).row(0, named=True)
     return CellNumbers(dataset, model, run.n, *run.complete, row, views, run.spent, run.events)
 
 
@@ -121,4 +118,4 @@ def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed
             members.append((POOLED, members[0][1], tuple(view for _, _, views in members for view in views)))
         groups: list[PooledQuestions] = [group_of_views(dataset, model, n, views) for model, n, views in members]
         parts += [named(group, calibration_rows(group, n_bins=n_bins, closed=closed)) for group in groups]
-    return pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame()
+    return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()

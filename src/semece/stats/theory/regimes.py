@@ -164,7 +164,7 @@ class RegimeSummary(NamedTuple):
     dominant : str
         The regime with the largest share (tie: the earlier in this order).
     text : str
-        What that implies, in two plain sentences.
+        The same in a plain sentence.
     """
 
     jensen_dominated: float
@@ -175,19 +175,33 @@ class RegimeSummary(NamedTuple):
 
 
 _MEANS: dict[Regime, str] = {
-    "jensen_dominated": "two answers nearly tie, and Sem1 is too high by more than Sem2 is too low",
-    "low_margin": "one answer leads by a little, and Sem2 is too low by more than Sem1 is too high",
-    "large_margin": "one answer clearly leads, and Sem1 and Sem2 nearly agree; what difference is left is mostly "
-    "Sem2 being too low",
+    "jensen_dominated": "jensen-dominated: two answers nearly tie",
+    "low_margin": "in the low-margin regime: one answer leads by a little",
+    "large_margin": "in the large-margin regime: one answer clearly leads",
 }
 
 
-def _implication(gap: float | None) -> str:
-    """Say which of the two ECEs is smaller; which is closer to ECE* depends on the population."""
-    under = gap is not None and gap < 0
-    side = "below" if under else "above"
-    model = "For an over-confident model" if gap is None else f"Mean confidence is {side} accuracy here:"
-    return f"{model} Sem2-ECE is {'larger' if under else 'smaller'} than Sem1-ECE."
+def regime_text(jensen_dominated: float, low_margin: float, large_margin: float) -> str:
+    """Say which regime dominates. Which of the two ECEs is smaller does not follow from it.
+
+    Parameters
+    ----------
+    jensen_dominated, low_margin, large_margin : float
+        Shares of the questions, in [0, 1].
+
+    Returns
+    -------
+    str
+        One sentence without its full stop.
+
+    Examples
+    --------
+    >>> regime_text(0.2, 0.13, 0.67)
+    '67 % of the questions are in the large-margin regime: one answer clearly leads'
+    """
+    shares = dict(zip(REGIMES, (jensen_dominated, low_margin, large_margin), strict=True))
+    dominant = max(REGIMES, key=lambda name: shares[name])
+    return f"{100 * shares[dominant]:.0f} % of the questions are {_MEANS[dominant]}"
 
 
 def regime_summary(
@@ -198,9 +212,8 @@ def regime_summary(
     *,
     design: Design = "as-run",
     n_select: ArrayLike | None = None,
-    gap: float | None = None,
 ) -> RegimeSummary:
-    """Say which regime dominates a run and what that implies.
+    """Say which regime dominates a run.
 
     Parameters
     ----------
@@ -210,13 +223,11 @@ def regime_summary(
         As in :func:`regime_boundaries`.
     n_select : array_like, optional
         As in :func:`regime_boundaries`.
-    gap : float, optional
-        Mean confidence - accuracy of the run, to say what follows for this model instead of an over-confident one.
 
     Returns
     -------
     RegimeSummary
-        Shares, the dominant regime, and what it implies.
+        Shares, the dominant regime, and a sentence.
 
     Raises
     ------
@@ -228,17 +239,12 @@ def regime_summary(
     >>> summary = regime_summary([0.02, 0.9, 0.8], [0.9, 1.0, 0.9], [3, 2, 4], 50)
     >>> summary.dominant
     'large_margin'
-    >>> summary.text.split(": ")[0]
-    '67 % of the questions are in the large-margin regime'
-    >>> print(summary.text.split(". ")[1])
-    For an over-confident model Sem2-ECE is smaller than Sem1-ECE.
+    >>> summary.text
+    '67 % of the questions are in the large-margin regime: one answer clearly leads.'
     """
     names = np.ravel(regime(margin, top_two_mass, n_classes, n, design=design, n_select=n_select))
     if names.size == 0:
         raise ValueError("margin must not be empty")
     jensen, low, large = (float(np.mean(names == name)) for name in REGIMES)
     dominant = REGIMES[int(np.argmax((jensen, low, large)))]
-    where = "jensen-dominated" if dominant == "jensen_dominated" else f"in the {dominant.replace('_', '-')} regime"
-    share = f"{100 * max(jensen, low, large):.0f} %"
-    text = f"{share} of the questions are {where}: {_MEANS[dominant]}. {_implication(gap)}"
-    return RegimeSummary(jensen, low, large, dominant, text)
+    return RegimeSummary(jensen, low, large, dominant, f"{regime_text(jensen, low, large)}.")

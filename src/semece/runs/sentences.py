@@ -1,0 +1,355 @@
+"""What the numbers of a run mean, in plain words: the only place where a sentence about a run is made.
+
+Two questions are kept apart. 'Does the model know?' is about its own answers against its chances of being right; 'Are
+its confidences calibrated?' is about the numbers that a person would use. Every sentence is made from a row of
+:func:`semece.runs.summary_table`, and writes numbers as the tables do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from semece.runs.metrics import CONFIDENCES
+from semece.runs.model_claims import FEW, RIGHT_ON_AVERAGE
+from semece.runs.renderers import end_text, number_text
+from semece.stats import REGIMES, regime_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+REASONS: dict[str, str] = {
+    "incomplete": "incomplete",
+    "too_few": "with too few usable answers",
+    "unpartitioned": "without classes",
+    "ungraded": "ungraded",
+    "not_attempted": "not attempted",
+}
+"""Why a question enters no metric, in words."""
+
+SMALL = 0.1
+"""An error up to this is small: 'calibrated within' it is good news, above it is 'cannot tell'."""
+
+KNOWS, CALIBRATED = "Does the model know?", "Are its confidences calibrated?"
+"""The two questions."""
+
+_MODEL: dict[str | None, str] = {
+    "over-confident": "It is over-confident: its answers agree with one another more often than they are right",
+    "under-confident": "It is under-confident: its answers are right more often than they agree with one another",
+    RIGHT_ON_AVERAGE: "It is miscalibrated, though right on average: too sure of some answers and not sure enough "
+    "of others",
+}
+"""What is claimed of a model, by the summary's ``model_claim``."""
+
+
+def says(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Say what a summary row means.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of :func:`semece.runs.summary_table`.
+
+    Returns
+    -------
+    dict
+        ``model``, ``confidences``, ``refusals`` and ``regime``: sentences, ``''`` where there is nothing to say.
+
+    Examples
+    --------
+    >>> says({"questions": 0, "model_questions": 0, "ungraded": 3})["model"]
+    'Nothing can be said: no question enters (3 ungraded).'
+    """
+    if not row["questions"]:
+        nothing = f"Nothing can be said: no question enters ({excluded_text(row) or 'none was selected'})."
+        return {"model": nothing, "confidences": "", "refusals": "", "regime": ""}
+    return {
+        "model": model_sentence(row),
+        "confidences": confidence_sentences(row),
+        "refusals": refusal_sentence(row),
+        "regime": regime_sentence(row),
+    }
+
+
+def model_sentence(row: Mapping[str, Any]) -> str:
+    """Answer whether the model knows: over- or under-confident, miscalibrated though right on average, or neither.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of :func:`semece.runs.summary_table`.
+
+    Returns
+    -------
+    str
+        The question, what is claimed, the numbers it rests on, and how many verdicts of the judge.
+
+    Examples
+    --------
+    >>> row = {"model_claim": "over-confident", "model_basis": "held-out gap", "model_questions": 240,
+    ...     "held_out_gap": 0.12, "held_out_gap_low": 0.07, "held_out_gap_high": 0.17, "semx_ece": 0.13,
+    ...     "semx_ece_low": 0.08, "semx_ece_high": 0.18, "semx_ece_n_select": 5, "judge": "rules",
+    ...     "overturning_verdicts": 14, "graded_classes": 380}
+    >>> said = model_sentence(row)
+    >>> said.partition(" (")[0]
+    'Does the model know? It is over-confident: its answers agree with one another more often than they are right'
+    >>> said.partition(" (")[2].partition(". ")[0]
+    'held-out gap 0.12, 95 % interval 0.07 to 0.17; SemX-ECE 0.13, 0.08 to 0.18; 240 questions)'
+    >>> said.partition("). ")[2]
+    'The judge (rules) decides: other verdicts on 14 of 380 graded classes (4 %), all against this, would overturn it.'
+    """
+    if not row["model_questions"]:
+        return f"{KNOWS} Nothing can be said: no question has two answers that are no refusals."
+    return f"{KNOWS} {_finding(row)} ({_basis(row)}). {judge_sentence(row)}".rstrip()
+
+
+def _finding(row: Mapping[str, Any]) -> str:
+    """Give the words before the numbers."""
+    if row["model_questions"] < FEW:
+        return f"Cannot tell, fewer than {FEW} questions"
+    if row["model_claim"] is not None:
+        return _MODEL[row["model_claim"]]
+    if row["model_basis"] == "bracket":
+        return "Cannot tell: neither over- nor under-confidence is sure"
+    within = end_text(row["semx_ece_high"])
+    alone = "" if row["semx_ece_n_select"] > 1 else ", of which so few answers show the average alone"
+    if row["semx_ece_high"] <= SMALL:
+        return f"No miscalibration is seen{alone}: calibrated within {within}"
+    return f"Cannot tell: no miscalibration is seen{alone}, and 'calibrated within {within}' is all that is sure"
+
+
+def _basis(row: Mapping[str, Any]) -> str:
+    """Give the numbers of the model."""
+    count = plural(row["model_questions"], "question")
+    if row["model_basis"] == "bracket":
+        least, most, low, high = (row[f"bracket_{end}"] for end in ("least", "most", "low", "high"))
+        return (
+            f"only the most frequent answers are graded, so its gap is only known to lie between {number_text(least)} "
+            f"and {number_text(most)}, 95 % interval {end_text(low)} to {end_text(high)}; {count}"
+        )
+    error = f"; SemX-ECE {_interval(row, 'semx_ece')}" if row["semx_ece_n_select"] > 1 else ""
+    return f"held-out gap {_interval(row, 'held_out_gap', '95 % interval ')}{error}; {count}"
+
+
+def _interval(row: Mapping[str, Any], name: str, words: str = "") -> str:
+    """Write a number and its interval."""
+    return f"{number_text(row[name])}, {words}{end_text(row[f'{name}_low'])} to {end_text(row[f'{name}_high'])}"
+
+
+def judge_sentence(row: Mapping[str, Any]) -> str:
+    """Say how many verdicts of the judge a claim rests on; empty without a claim.
+
+    Examples
+    --------
+    >>> judge_sentence({"model_claim": None, "judge": "rules"})
+    ''
+    """
+    if row["model_claim"] is None:
+        return ""
+    given = row["judge"] == "given"
+    judge = "The grades that came with the samples decide" if given else f"The judge ({row['judge']}) decides"
+    wrong, graded = row["overturning_verdicts"], row["graded_classes"]
+    if wrong is None:
+        return f"{judge}; no audit has looked at its verdicts."
+    share = f"{wrong:,} of {graded:,} graded classes ({percent_text(wrong / graded)})"
+    return f"{judge}: other verdicts on {share}, all against this, would overturn it."
+
+
+def confidence_sentences(row: Mapping[str, Any]) -> str:
+    """Answer for each confidence whether it is calibrated; on the attempted questions if some are refused.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of :func:`semece.runs.summary_table`.
+
+    Returns
+    -------
+    str
+        The question, and a sentence for each of Ver, Sem1 and Sem2 that there is.
+    """
+    refused = bool(row["refused"])
+    wanted = [each for each in CONFIDENCES if each.correct == "correct" and each.attempted == refused]
+    there = [(each.prefix, each.title.partition("-")[0]) for each in wanted if row[f"{each.prefix}_questions"]]
+    found = [_confidence(row, prefix, name) for prefix, name in there]
+    return " ".join([CALIBRATED, *found]) if found else ""
+
+
+def _confidence(row: Mapping[str, Any], prefix: str, name: str) -> str:
+    """Say of one confidence whether it is too high, too low, off though right on average, or within what it is."""
+    count, error = row[f"{prefix}_questions"], f"ECE {_interval(row, f'{prefix}_ece', '95 % interval ')}"
+    average, right = (percent_text(row[f"{prefix}_{end}"]) for end in ("confidence", "accuracy"))
+    own = "" if count == row["questions"] else f"; {plural(count, 'question')}"
+    level = _level(row, prefix)
+    built = name == "Sem1" and level.endswith("too high") and row["model_claim"] != "over-confident"
+    note = " Sem1 of few answers is too high by construction." if built else ""
+    return f"{name} is {level}: {average} on average, right {right} of the time ({error}{own}).{note}"
+
+
+def _level(row: Mapping[str, Any], prefix: str) -> str:
+    """Say where a confidence lies, as far as its intervals are sure."""
+    low, high = row[f"{prefix}_gap_low"], row[f"{prefix}_gap_high"]
+    miscalibrated = row[f"{prefix}_ece_low"] > 0
+    if row[f"{prefix}_questions"] < FEW:
+        return f"not known to be calibrated or not, with fewer than {FEW} questions"
+    if low > 0 or high < 0:
+        return f"{'' if miscalibrated else 'probably '}too {'high' if low > 0 else 'low'}"
+    if miscalibrated:
+        return "off, though right on average"
+    return f"calibrated within {end_text(row[f'{prefix}_ece_high'])}"
+
+
+def refusal_sentence(row: Mapping[str, Any]) -> str:
+    """Say how many questions get no answer; empty if there are none.
+
+    Examples
+    --------
+    >>> refusal_sentence({"questions": 100, "refused": 12})
+    'To 12 of 100 questions the most frequent answer is none; what is said of confidences is about the other 88.'
+    """
+    if not row["refused"]:
+        return ""
+    rest = row["questions"] - row["refused"]
+    about = f"what is said of confidences is about the other {rest:,}" if rest else "so nothing is said of confidences"
+    return f"To {row['refused']:,} of {plural(row['questions'], 'question')} the most frequent answer is none; {about}."
+
+
+def regime_sentence(row: Mapping[str, Any]) -> str:
+    """Say which regime dominates, and which ECE of the table is smaller, compared as they are printed.
+
+    Examples
+    --------
+    >>> row = {"jensen_dominated": 0.2, "low_margin": 0.13, "large_margin": 0.67, "sem1_ece": 0.17, "sem2_ece": 0.19,
+    ...     "ece_difference_low": -0.05, "ece_difference_high": 0.01, "ece_difference_note": None}
+    >>> regime_sentence(row).partition(". ")[0]
+    '67 % of the questions are in the large-margin regime: one answer clearly leads'
+    >>> regime_sentence(row).partition(". ")[2].partition("; ")[0]
+    'Sem2-ECE (0.19) is larger than Sem1-ECE (0.17)'
+    >>> regime_sentence(row).partition("; ")[2]
+    'that may be chance (95 % interval of Sem1-ECE - Sem2-ECE: -0.05 to 0.01).'
+    """
+    if row[REGIMES[0]] is None:
+        return ""
+    one, two = number_text(row["sem1_ece"]), number_text(row["sem2_ece"])
+    side = "larger" if float(two) > float(one) else "smaller"
+    alike = f"Sem1-ECE and Sem2-ECE are alike ({one})"
+    compared = alike if one == two else f"Sem2-ECE ({two}) is {side} than Sem1-ECE ({one})"
+    return f"{regime_text(*(row[name] for name in REGIMES))}. {compared}{_difference(row)}."
+
+
+def _difference(row: Mapping[str, Any]) -> str:
+    """Say whether the difference of the two ECEs may be chance."""
+    low, high = row["ece_difference_low"], row["ece_difference_high"]
+    if low is None:
+        return ""
+    if row["ece_difference_note"]:
+        return "; whether by more than chance cannot be said, since the error of one of them may be 0"
+    ends = f"(95 % interval of Sem1-ECE - Sem2-ECE: {end_text(low)} to {end_text(high)})"
+    return f"; the difference is more than chance {ends}" if low > 0 or high < 0 else f"; that may be chance {ends}"
+
+
+def excluded_text(row: Mapping[str, Any]) -> str:
+    """List the questions of a summary row that do not enter, by reason; empty if there are none.
+
+    Examples
+    --------
+    >>> excluded_text({"incomplete": 2, "ungraded": 1})
+    '2 incomplete, 1 ungraded'
+    """
+    return ", ".join(f"{row[reason]} {text}" for reason, text in REASONS.items() if row.get(reason))
+
+
+def bounds_text(row: Mapping[str, Any]) -> str:
+    """Say what the excluded questions could do to the numbers; empty if none is excluded or nothing is known.
+
+    Examples
+    --------
+    >>> bounds_text({"ungraded": 2, "accuracy_least": 0.5, "accuracy_most": 0.6, "sem1_ece_least": 0.1,
+    ...     "sem1_ece_most": 0.3, "sem2_ece_least": 0.1, "sem2_ece_most": 0.2})
+    'Whatever their grades, accuracy lies in 0.50 to 0.60, Sem1-ECE in 0.10 to 0.30, Sem2-ECE in 0.10 to 0.20'
+    """
+    if row["accuracy_least"] is None or not excluded_text(row):
+        return ""
+    names = {"accuracy": "accuracy lies", "sem1_ece": "Sem1-ECE", "sem2_ece": "Sem2-ECE"}
+    parts = [f"{text} in {row[name + '_least']:.2f} to {row[name + '_most']:.2f}" for name, text in names.items()]
+    return f"Whatever their grades, {', '.join(parts)}"
+
+
+def percent_text(share: float) -> str:
+    """Write a share as whole percent, rounded as a table's two decimals are, without calling 99.6 % all.
+
+    Examples
+    --------
+    >>> percent_text(0.405), percent_text(0.997), percent_text(0.003), percent_text(1.0)
+    ('41 %', 'over 99 %', 'under 1 %', '100 %')
+    """
+    percent = round(100 * float(number_text(share)))
+    if 0 < share < 1 and percent in {0, 100}:
+        return "under 1 %" if percent == 0 else "over 99 %"
+    return f"{percent} %"
+
+
+def plural(count: int, noun: str) -> str:
+    """Count a noun.
+
+    Examples
+    --------
+    >>> plural(1, "question"), plural(4326, "question")
+    ('1 question', '4,326 questions')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+MANY = 0.1
+"""Above this share of answers that were read by taking the whole reply, a person is warned."""
+
+_HOW: dict[str, str] = {
+    "parsed": "where an answer is given",
+    "concluded": "by how they conclude",
+    "fallback": "whole, without either",
+    "non_answer": "as saying nothing",
+}
+
+
+def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], unlabelled: Sequence[str]) -> Iterator[str]:
+    r"""Say how answers were read, and how many confidences could not be.
+
+    Parameters
+    ----------
+    counts : mapping of str to int
+        Responses by status.
+    confidences : tuple of int
+        How many responses state one, and how many of those cannot be read.
+    unlabelled : sequence of str
+        Responses that were read whole and are no short answers.
+
+    Examples
+    --------
+    >>> for line in reading_lines({"parsed": 9, "fallback": 3, "empty": 1}, (10, 2), ["Lyon,\nI think"] * 3):
+    ...     print(line)
+    12 answers were read: 9 where an answer is given, 3 whole, without either.
+    1 reply was without any text: failed, no answer.
+    2 of 10 stated confidences could not be read.
+    Warning: 25 % of the answers were read whole, such as 'Lyon, I think'. Ask for a line 'Answer: ...', or say where
+    the answer is: --answer-pattern REGEX.
+    """
+    read = {how: counts[status] for status, how in _HOW.items() if counts.get(status)}
+    total = sum(read.values())
+    if total:
+        told = ", ".join(f"{count:,} {how}" for how, count in read.items())
+        yield f"{plural(total, 'answer')} {'was' if total == 1 else 'were'} read: {told}."
+    if empty := counts.get("empty", 0):
+        yield f"{empty:,} {'reply was' if empty == 1 else 'replies were'} without any text: failed, no answer."
+    if confidences[1]:
+        yield f"{confidences[1]:,} of {plural(confidences[0], 'stated confidence')} could not be read."
+    if len(unlabelled) > MANY * total:
+        yield (
+            f"Warning: {percent_text(len(unlabelled) / total)} of the answers were read whole, such as "
+            f"{_shortened(unlabelled[0])}. "
+            "Ask for a line 'Answer: ...', or say where the answer is: --answer-pattern REGEX."
+        )
+
+
+def _shortened(text: str) -> str:
+    """Quote the end of a reply, where its answer should be."""
+    line = "".join(c for c in " ".join(text[-400:].split()) if c.isprintable())
+    return repr(line if len(line) <= 80 else f"...{line[-77:]}")
