@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from semece.runs.verdicts import reading_lines
+from semece.runs.sentences import reading_lines
 
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
