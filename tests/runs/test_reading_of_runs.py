@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from semece.runs.sentences import reading_lines
 
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
+from semece.runs.sentences import reading_lines
 from tests import tool_files
 
 
