@@ -61,6 +61,13 @@ from .stats.estimators.entropy import held_out_entropy as held_out_entropy
 from .stats.estimators.entropy import semantic_entropy as semantic_entropy
 from .stats.estimators.semx import semx as semx
 from .stats.estimators.semx import semx_curve as semx_curve
+from .stats.recalibration import Recalibration as Recalibration
+from .stats.recalibration import cross_fit as cross_fit
+from .stats.recalibration import fit_dirichlet as fit_dirichlet
+from .stats.recalibration import fit_recalibration as fit_recalibration
+from .stats.recalibration import ranked_frequencies as ranked_frequencies
+from .stats.recalibration import recalibration_effects as recalibration_effects
+from .stats.recalibration import verified_error as verified_error
 from .stats.uncertainty.adaptive_intervals import ece_sweep_interval as ece_sweep_interval
 from .stats.uncertainty.adaptive_intervals import smooth_ece_interval as smooth_ece_interval
 from .stats.uncertainty.bootstrap import Resampling as Resampling

@@ -251,7 +251,11 @@ def debiased_rms_ce(
     0.6
     """
     rows = check_rows(confidence, correct, weights=weights, whole=True)
-    bins = make_bins(rows, n_bins=n_bins, closed=closed, binning=binning)
+    return debiased_rms(rows, make_bins(rows, n_bins=n_bins, closed=closed, binning=binning))
+
+
+def debiased_rms(rows: CheckedRows, bins: Bins) -> float:
+    """Debiased root mean square calibration error of bins, unchecked; see :func:`debiased_rms_ce`."""
     n = bins.total(rows.weights)
     total = bins.total(rows.weights * rows.correct)
     squares = bins.total(rows.weights * rows.correct**2)

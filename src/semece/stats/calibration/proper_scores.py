@@ -9,11 +9,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import isotonic_regression
 from scipy.special import xlogy
 
-from semece.stats.calibration.bins import distinct
-from semece.stats.rows import NUMBERS, CheckedRows, Floats, check_choice, check_responses, check_rows, check_unit, sums
+from semece.stats.recalibration.step_maps import isotonic_fit
+from semece.stats.rows import NUMBERS, CheckedRows, Floats, check_choice, check_responses, check_rows, check_unit
 
 Decomposition = Literal["murphy", "corp"]
 Smoothing = Literal["jeffreys"]
@@ -130,14 +129,11 @@ def brier_decomposition(
     """
     check_choice("method", method, ("murphy", "corp"))
     rows = check_rows(confidence, correct, weights=weights)
-    _, place = distinct(rows.confidence)
-    weight = sums(place, rows.weights)
-    accuracy = sums(place, rows.weights * rows.correct) / weight
-    if method == "corp":
-        accuracy = isotonic_regression(accuracy, weights=weight).x
+    found = isotonic_fit(rows)
+    accuracy = found.fitted if method == "corp" else found.accuracy
     mean = np.average(rows.correct, weights=rows.weights)
     uncertainty = float(np.average((rows.correct - mean) ** 2, weights=rows.weights))
-    recalibrated = _brier(rows._replace(confidence=accuracy[place]))
+    recalibrated = _brier(rows._replace(confidence=accuracy[found.place]))
     return BrierDecomposition(_brier(rows) - recalibrated, uncertainty - recalibrated, uncertainty)
 
 
