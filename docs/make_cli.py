@@ -13,9 +13,17 @@ HEAD = """# Command line
 
 Written by `docs/make_cli.py` from the commands' own help.
 
-Results go to stdout, progress and messages to stderr. Exit codes: 0 done; 1 wrong input, refused key or failed check;
-2 what the parser rejects; 3 incomplete or stopped by a cap (the same command continues); 130 and 143 after Ctrl-C and
-SIGTERM.
+Results go to stdout, progress and messages to stderr: one line for what went wrong, without terminal codes and without
+secrets.
+
+| exit code | means |
+| --: | :-- |
+| 0 | done |
+| 1 | `check`: a limit is passed |
+| 2 | wrong input of any kind: an option, a file, a name, a missing key |
+| 3 | incomplete, or stopped by a cap: the same command (with a higher cap) continues |
+| 4 | refused by a provider (key, model, quota, nobody answers) or by the file system (no space, no permission, locked) |
+| 130, 143 | stopped by Ctrl-C or SIGTERM; the same command continues |
 """
 
 

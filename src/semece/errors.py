@@ -5,8 +5,10 @@
     SemeceError            something a person can act on; printed as one sentence, no traceback
     ├── ParseError         a file, a row or a reply that is not what was expected
     ├── StoreError         a run file that cannot be opened, locked, written or continued
-    ├── ModelError         a model that cannot be used (refused key, unknown name, exhausted quota)
-    │   └── TransientError nothing was delivered this time; asking again may work
+    │   └── DiskError      the file system refuses: no space, no permission, a lock that another process holds
+    ├── ModelError         a model that cannot be used (unknown name, missing key)
+    │   └── ProviderError  the provider refuses (key, model, quota), or is not reached
+    │       └── TransientError  nothing was delivered this time; asking again may work
     └── BudgetError        a cap was reached
     StoppedError           a person stopped a run; what was in flight is stored
 
@@ -16,6 +18,7 @@ and :func:`shortened`; what a provider says of the end of a reply is read by :fu
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Literal
 
 FinishStatus = Literal["ok", "content_filter", "truncated", "refusal"]
@@ -56,11 +59,19 @@ class StoreError(SemeceError):
     """A run file that cannot be opened, locked, written or continued."""
 
 
+class DiskError(StoreError):
+    """What the file system refuses: no space, no permission, a lock that another process holds."""
+
+
 class ModelError(SemeceError):
     """A model that cannot be used; asking again would not help."""
 
 
-class TransientError(ModelError):
+class ProviderError(ModelError):
+    """A provider that refuses, or that nobody reaches."""
+
+
+class TransientError(ProviderError):
     """Nothing was delivered this time; asking again may work.
 
     Parameters
@@ -104,7 +115,7 @@ class StoppedError(Exception):
     """A person stopped a run: nothing new was sent, and what was in flight is stored."""
 
 
-def visible(text: str, *, keep: str = "") -> str:
+def visible(text: str, *, keep: str = "", json: bool = False) -> str:
     r"""Write what a terminal would obey or hide, or no file can hold, as its escape.
 
     Parameters
@@ -113,13 +124,30 @@ def visible(text: str, *, keep: str = "") -> str:
         What came from outside.
     keep : str
         Characters that stay as they are, such as line breaks.
+    json : bool
+        Whether the escapes are those of JSON.
 
     Examples
     --------
     >>> visible("a\x1b[31m\nb"), visible("a\x1b[31m\nb", keep="\n")
     ('a\\x1b[31m\\nb', 'a\\x1b[31m\nb')
     """
-    return "".join(mark if mark.isprintable() or mark in keep else repr(mark)[1:-1] for mark in text)
+    if text.isprintable():
+        return text
+    return "".join(mark if _is_seen(mark) or mark in keep else _escape(mark, json=json) for mark in text)
+
+
+def _is_seen(mark: str) -> bool:
+    """Whether a terminal shows a character and does nothing else; blanks of every width are seen."""
+    return mark.isprintable() or unicodedata.category(mark) == "Zs"
+
+
+def _escape(mark: str, *, json: bool) -> str:
+    """Write a character as Python or JSON does, which has two escapes for what lies above the first 65,536."""
+    if not json:
+        return repr(mark)[1:-1]
+    units = mark.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
 
 
 def shortened(text: str, most: int = 80, *, mark: str = "…", kept: int | None = None) -> str:

@@ -84,7 +84,7 @@ def test_the_default_path_is_made_of_dataset_and_model(semece):
 )
 def test_wrong_input_is_one_sentence_and_leaves_no_file(semece, words, sentence):
     code, out, err = semece(*words)
-    assert code == 1
+    assert code == 2
     assert sentence in one_sentence(err)
     assert out == ""
     assert not list(Path().rglob("*.db"))
@@ -100,7 +100,7 @@ def test_what_the_parser_rejects_exits_with_two(semece):
 def test_a_foreign_file_is_one_sentence_and_untouched(semece, command):
     Path("b.db").write_text("hello, this is a letter")
     code, _, err = semece(command[0], "b.db", *command[1:])
-    assert code == 1
+    assert code == 2
     assert "not a semece run file" in one_sentence(err)
     assert Path("b.db").read_text() == "hello, this is a letter"
 
@@ -116,7 +116,7 @@ def test_a_newer_file_is_refused(semece):
 def test_a_changed_temperature_is_refused_by_name(semece):
     run_starter(semece)
     code, _, err = run_starter(semece, "--temperature", 0.5)
-    assert code == 1
+    assert code == 2
     assert "a.db was made with temperature 1.0, not 0.5" in one_sentence(err)
 
 
@@ -173,7 +173,7 @@ def test_a_cap_of_a_configuration_is_doubled_in_the_command_that_goes_on(semece)
 def test_a_file_of_keys_that_cannot_be_read_is_one_sentence(semece, content, sentence):
     Path("a.env").write_bytes(content)
     code, _, err = run_starter(semece, "--env-file", "a.env")
-    assert code == 1
+    assert code == 2
     assert one_sentence(err) == f"semece: {sentence}"
 
 
@@ -233,7 +233,7 @@ def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said
 def test_samples_are_judged_by_a_model_only_once_they_are_stored(semece):
     Path("s.jsonl").write_text('{"question": "?", "references": ["a"], "answers": ["a", "b"]}\n')
     code, _, err = semece("score", "s.jsonl", "-j", "fake/judge", "-o", "s.db")
-    assert code == 1
+    assert code == 2
     assert not Path("s.db").exists()
     command = one_sentence(err).split("a model judges them once they are stored: semece ")[1]
     assert semece("score", "s.jsonl", "-o", "s.db")[0] == 0
@@ -273,7 +273,7 @@ def test_responses_and_estimates_export_in_every_form(semece, form):
 def test_a_bad_samples_file_is_named_with_its_line(semece, line, sentence):
     Path("bad.jsonl").write_text(line + "\n")
     code, _, err = semece("score", "bad.jsonl")
-    assert code == 1
+    assert code == 2
     assert "bad.jsonl" in one_sentence(err)
     assert sentence in one_sentence(err)
 
@@ -321,7 +321,7 @@ def test_a_server_that_nobody_answers_at_is_named_at_once(semece, monkeypatch):
     monkeypatch.setenv("TEST_BASE_URL", "http://127.0.0.1:9/v1")
     started = time.monotonic()
     code, _, err = semece("run", "-m", "openai-api/test/m", "-d", "starter", "-j", "rules", "-n", 4, "-o", "a.db")
-    assert code == 1
+    assert code == 4
     assert "nothing has answered yet: is the address right" in one_sentence(err)
     assert time.monotonic() - started < 20
 
@@ -342,7 +342,7 @@ def test_an_output_that_is_full_is_one_sentence(tmp_path):
     for command in (["summary", "a.db"], ["export", "a.db"]):
         with Path("/dev/full").open("w") as full:
             found = subprocess.run(SEMECE + command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)
-        assert found.returncode == 1
+        assert found.returncode == 4
         assert "Traceback" not in found.stderr
 
 
@@ -487,5 +487,5 @@ def test_the_package_runs_as_a_module():
     found = subprocess.run([sys.executable, "-m", "semece", "--version"], capture_output=True, text=True, check=True)
     assert found.stdout.startswith("semece ")
     refused = subprocess.run([sys.executable, "-m", "semece", "summary", "absent.db"], capture_output=True, text=True)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert refused.stderr.startswith("semece: ")

@@ -205,7 +205,7 @@ def test_what_the_judge_calls_not_attempted_it_does_not_call_correct(tmp_path):
 def test_questions_with_too_few_answers_are_not_drawn(semece):
     semece("run", "-m", "fake/?pmf=.6,.4", "-d", "starter", "-n", 6, "--min-responses", 7, "-o", "few.db", "-q")
     code, _, err = semece("audit", "export", "few.db")
-    assert (code, err) == (1, "semece: no question is complete of 24; 'semece summary' says why\n")
+    assert (code, err) == (2, "semece: no question is complete of 24; 'semece summary' says why\n")
 
 
 def test_one_answer_can_be_drawn_for_one_person(large, tmp_path):
@@ -898,11 +898,11 @@ def test_what_cannot_be_done_is_one_sentence(semece, large, tmp_path):
         "semece: the sheets' name must end in .csv or .xlsx; got 'a.ods'\n",
     )
     assert semece("audit", "export", path, "--by", "model")[0] == 2
-    assert semece("audit", "export", "no.db")[0] == 1
+    assert semece("audit", "export", "no.db")[0] == 2
     assert semece("audit", "score", path)[0] == 2
     semece("audit", "export", path, "-o", "a.csv", "--judge", "given")
     code, out, err = semece("audit", "score", path, "a-1.csv", "a-2.csv")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err == (
         "semece: a-1.csv, a-2.csv: no verdict yet; fill the column 'verdict' with correct, incorrect or not_attempted\n"
     )

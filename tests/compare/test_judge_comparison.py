@@ -493,7 +493,7 @@ def test_a_cap_exits_with_three(semece, run, served):
 def test_wrong_input_is_one_sentence_and_changes_nothing(semece, run, words, sentence):
     before = stored(run)
     code, out, err = semece("compare", *words)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert sentence in err
     assert "Traceback" not in err
     assert stored(run) == before
@@ -502,13 +502,13 @@ def test_wrong_input_is_one_sentence_and_changes_nothing(semece, run, words, sen
 def test_one_judge_is_too_few(semece, run):
     assert semece("compare", run, "--judges", "rules")[0] == 2
     code, out, err = semece("compare", run)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "at least two runs are needed to compare (or --judges and two judges); got 1" in err
 
 
 def test_judges_are_compared_on_one_run(semece, run):
     code, out, err = semece("compare", run, run, "--judges", "rules", "exact")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "--judges compares two judges on one run; got 2 runs" in err
 
 
@@ -522,7 +522,7 @@ def test_a_judge_that_has_not_judged_a_run_is_refused_with_those_that_have_and_w
     command, *more = words
     code, out, err = semece(command, path, *more, "--judge", "fake/judge")
     ask = f"semece compare {path} --judges rules fake/judge"
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     have = "exact, math, rules and fake/judge#strict have"
     assert err == f"semece: fake/judge has not judged {path}, but {have}; to ask it: {ask}\n"
     assert semece(*ask.split()[1:], "-q")[0] == 0
@@ -539,10 +539,10 @@ def test_a_judge_that_needs_no_replies_or_has_them_is_read(semece, tmp_path, jud
 def test_another_order_is_refused_while_classes_need_it_and_read_where_there_is_nothing_to_order(semece, tmp_path):
     split = samples(tmp_path, [row(0, SPLIT), row(1, ["Paris", "Paris"])])
     asyncio.run(ask_judges(split, ["fake/judge"]))
-    assert semece("summary", split, "--judge", "fake/judge#order=1")[0] == 1
+    assert semece("summary", split, "--judge", "fake/judge#order=1")[0] == 2
     (tmp_path / "b").mkdir()
     alike = samples(tmp_path / "b", [row(i, ["Paris", "Paris"]) for i in range(2)])
-    assert semece("summary", alike, "--judge", "fake/judge#order=1")[0] == 1
+    assert semece("summary", alike, "--judge", "fake/judge#order=1")[0] == 2
     asyncio.run(ask_judges(alike, ["fake/judge"]))
     assert semece("summary", alike, "--judge", "fake/judge#order=1")[0] == 0
 
@@ -551,11 +551,11 @@ def test_calls_that_delivered_nothing_are_no_judgement(semece, tmp_path):
     path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
     asyncio.run(ask_judges(path, ["fake/judge?fault=500:1"], calls=CallSettings(patience=QUICK)))
     code, _, err = semece("summary", path, "--judge", "fake/judge?fault=500:1")
-    assert (code, "has not judged" in err) == (1, True)
+    assert (code, "has not judged" in err) == (2, True)
 
 
 def test_labels_that_did_not_come_are_said_to_come_with_samples(semece, tmp_path):
     path = samples(tmp_path, [row(i, SPLIT) for i in range(3)])
     code, _, err = semece("summary", path, "--judge", "given")
-    assert code == 1
+    assert code == 2
     assert f"given has not judged {path}, but exact, math and rules have; labels and grades come with samples" in err

@@ -294,7 +294,7 @@ def test_a_run_file_is_refused_and_a_file_of_replies_is_no_run(tmp_path, labelle
     judged(labelled, "fake/judge", store=tmp_path / "b.db")
     command = [*SEMECE, "run", "-m", "fake/?pmf=1", "-d", "starter", "-n", "2", "-o", "b.db"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "b.db was made with model judge-eval" in done.stderr
 
 
@@ -418,7 +418,7 @@ def test_missing_verdicts_exit_with_three_and_are_counted(semece, tmp_path):
 def test_wrong_input_is_one_sentence_and_leaves_no_file(semece, tmp_path, words, sentence):
     write(tmp_path / "a.jsonl", graded_rows())
     code, out, err = semece("judge-eval", *words)
-    assert code == 1
+    assert code == 2
     assert sentence in err
     assert "Traceback" not in err
     assert out == ""

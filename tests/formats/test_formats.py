@@ -114,7 +114,7 @@ def test_other_content_is_refused_and_the_default_path_is_the_files_name(semece,
     samples[0]["output"]["choices"][0]["message"]["content"] = "Nice"
     put("log.eval", tool_files.inspect_eval(samples))
     code, _, err = semece("score", "log.eval")
-    assert code == 1
+    assert code == 2
     assert "runs/log.db holds other samples" in err
 
 
@@ -318,7 +318,7 @@ def test_bad_rows_are_errors_or_left_out_and_counted(semece, put, questions, nam
     BAD_ROWS[name](rows)
     path = put(name, lines(rows))
     code, _, err = semece("score", path, "-o", "a.db", *needed(name))
-    assert code == 1
+    assert code == 2
     assert re.search(rf"{name}, line \d", err)
     assert not Path("a.db").exists()
     code, out, _ = semece("score", path, "-o", "a.db", "--skip-bad", *needed(name))
@@ -555,7 +555,7 @@ def test_one_of_several_scorers_is_chosen_by_name(semece, put):
 def test_given_needs_labels_or_scores(semece, put):
     put("own.jsonl", tool_files.own())
     code, _, err = semece("score", "own.jsonl", "-j", "given", "-o", "a.db")
-    assert code == 1
+    assert code == 2
     assert "--judge given needs labels or scores, and the files have none" in err
     assert not Path("a.db").exists()
 

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from semece.datasets import Dataset
-from semece.errors import BudgetError, ModelError, TransientError
+from semece.errors import BudgetError, ModelError, ProviderError, TransientError
 from semece.models import PROVIDERS, Decoding, Message, Model, Request, Usage, open_model
 from semece.models.openai.chat_completions import LONELY
 from semece.models.openai.openai_errors import Refusal, named_option
@@ -249,7 +249,7 @@ def test_a_value_that_is_refused_ends_with_the_services_sentence_and_is_never_le
         ) as caught:
             call(server, Request(ASK.messages, decoding))
         assert server.account.requests.total() == 1
-    assert type(caught.value) is ModelError
+    assert type(caught.value) is ProviderError
 
 
 def test_where_two_are_refused_together_the_temperature_stays():
@@ -274,7 +274,7 @@ def test_what_asking_again_does_not_help_is_one_sentence_with_the_providers_own(
         server.broken = broken
         with pytest.raises(ModelError) as caught:
             call(server)
-    assert type(caught.value) is ModelError
+    assert type(caught.value) is ProviderError
     assert str(caught.value) == f"openai-api/test/m {sentence}"
     assert server.account.requests.total() == 1
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 import shlex
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,7 @@ from semece.sampling.batch.ledger import Ledger, new_id
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
 from tests.making_runs import execute
+from tests.servers.openai_server import OpenAIServer
 from tests.store.test_run_store import truncated
 
 
@@ -49,6 +51,18 @@ def test_an_incomplete_run_says_the_command_that_completes_it(tmp_path, monkeypa
     assert not ended.value.code
     with Run(tmp_path / "a.db") as run:
         assert run.counts == {"parsed": 24, "missing": 0}
+
+
+def test_the_command_asks_where_the_run_asked(tmp_path, monkeypatch):
+    asked = Settings("openai-api/test/m", "starter", n=2, limit=1, judge="openai-api/other/judge")
+    with OpenAIServer() as model, OpenAIServer() as judge:
+        monkeypatch.setenv("OTHER_BASE_URL", judge.base_url)
+        asyncio.run(execute(replace(asked, base_url=model.base_url), tmp_path / "a.db"))
+        with Store(tmp_path / "a.db", write=True) as store:
+            store.set_meta("view", store.meta("view") | {"n": 8})
+        command = examine(tmp_path / "a.db")[1][-1].removeprefix("to continue: ")
+    assert command.startswith(f"OTHER_BASE_URL={judge.base_url} semece run --model openai-api/test/m ")
+    assert f"--base-url {model.base_url} " in command
 
 
 def test_a_file_that_is_being_written_is_said_with_the_warning_about_copies(tmp_path):

@@ -142,7 +142,7 @@ def test_a_judge_that_cannot_be_opened_sets_nothing_aside(labelled, served, monk
     served("refusal")
     semece("judge-eval", labelled, "-j", JUDGE, "-o", "r.db")
     monkeypatch.delenv("LOCAL_BASE_URL")
-    assert semece("judge-eval", labelled, "-j", JUDGE, "-o", "r.db", "--retry-failed")[0] == 1
+    assert semece("judge-eval", labelled, "-j", JUDGE, "-o", "r.db", "--retry-failed")[0] == 2
     sound = served()
     assert "(refusal 3)" in semece("judge-eval", labelled, "-j", JUDGE, "-o", "r.db")[2]
     assert sound.summary()["paid"] == 0
@@ -217,7 +217,7 @@ def test_every_question_that_is_left_out_has_one_reason(tmp_path):
 def test_one_judge_under_two_spellings_is_refused_before_it_is_asked(semece, run, served, judges):
     server = served()
     code, out, err = semece("compare", run, "--judges", *judges)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert f"name two different judges to compare; got {judges[0]} twice" in err
     assert server.summary()["paid"] == 0
 
@@ -229,7 +229,7 @@ def test_bad_rows_are_left_out_and_counted_on_demand(semece, labelled):
     with labelled.open("a") as stream:
         stream.write('{"question": \n[1]\n')
     code, _, err = semece("judge-eval", labelled, "-j", "rules")
-    assert (code, "line 4: expected a JSON object; Expecting value at character" in err) == (1, True)
+    assert (code, "line 4: expected a JSON object; Expecting value at character" in err) == (2, True)
     code, out, err = semece("judge-eval", labelled, "-j", "rules", "--skip-bad", "--json")
     assert (code, json.loads(out)["grading"][0]["answers"]) == (0, 2)
     assert f"semece: bad rows left out: 2; the first: {labelled}, line 4: expected a JSON object" in err

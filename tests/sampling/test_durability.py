@@ -226,7 +226,7 @@ def test_a_key_is_in_no_file_and_no_stream(tmp_path, place):
         report = subprocess.run(
             [*SEMECE, "report", "runs/made--openai-api-test-m.db"], cwd=tmp_path, capture_output=True, text=True
         )
-    assert found.returncode == (1 if place == "echo" else 0), found.stderr
+    assert found.returncode == (4 if place == "echo" else 0), found.stderr
     if place == "echo":
         assert "refused the key" in found.stderr
     assert "Request" in found.stderr or "HTTP" in found.stderr, "the libraries' debug log is on"

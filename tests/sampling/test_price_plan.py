@@ -164,7 +164,7 @@ def test_who_names_no_judge_is_told_what_the_models_own_judging_costs_as_a_dry_r
     told = re.fullmatch(rf"semece: name a judge: --judge rules \(free\) or --judge {PAID} \((.*) for this run\)\n", err)
     made = plan(Settings(PAID, "starter", judge=PAID), "absent.db")
     cost = sum(stage.cost for stage in made.stages[1:])
-    assert (code, out, told[1]) == (1, "", f"about ${cost:.2f}")
+    assert (code, out, told[1]) == (2, "", f"about ${cost:.2f}")
     assert cost > 0.005
     assert semece("run", "-m", PAID, "-d", "starter", "--dry-run")[2] == err
 

@@ -222,7 +222,7 @@ def test_a_wrong_file_is_one_sentence_with_the_place_and_nothing_is_made(semece,
     write_study(text)
     code, out, err = semece("study", "s.toml", *more)
     (said,) = ends(err)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert said.startswith("semece: s.toml")
     assert sentence in said
     assert not Path("runs").exists()
@@ -230,7 +230,7 @@ def test_a_wrong_file_is_one_sentence_with_the_place_and_nothing_is_made(semece,
 
 def test_a_file_that_is_not_there_is_one_sentence(semece):
     code, _, err = semece("study", "no.toml")
-    assert (code, ends(err)) == (1, ["semece: no.toml cannot be read: No such file or directory"])
+    assert (code, ends(err)) == (2, ["semece: no.toml cannot be read: No such file or directory"])
 
 
 def test_words_are_joined_by_hyphens_or_underscores(tmp_path):
@@ -247,7 +247,7 @@ def test_two_runs_of_one_file_are_refused_by_name(semece, first, second):
         text += f'[[models]]\nmodel = "fake/?pmf=1"\nname = "{name}"\n'
     write_study(text)
     code, _, err = semece("study", "s.toml")
-    assert code == 1
+    assert code == 2
     assert f"starter · {first} and starter · {second} would both be written to runs/x/starter--" in ends(err)[0]
 
 
@@ -415,7 +415,7 @@ def test_another_temperature_is_refused_with_the_files_sentence_before_any_run_i
     write_study(SERVED.replace('model = "openai-api/first/m"', 'model = "openai-api/first/m"\ntemperature = 0.5'))
     for more in ((), ("--dry-run",)):
         code, out, err = semece("study", "s.toml", *more)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         (said,) = ends(err)
         assert said.startswith(f"semece: s.toml: made · one: {ONE} was made with temperature 1.0, not 0.5; give the ")
         assert said.endswith("same value, or give the model another name, or the study another output, in s.toml")
@@ -465,14 +465,14 @@ def test_a_second_study_in_the_same_folder_waits(two):
     Path("runs/two").mkdir(parents=True)
     with FileLock("runs/two/study.lock"):
         code, _, err = two("study", "s.toml")
-    assert (code, ends(err)) == (1, ["semece: runs/two is being written by another study; wait for it"])
+    assert (code, ends(err)) == (4, ["semece: runs/two is being written by another study; wait for it"])
     assert two("study", "s.toml")[0] == 0
 
 
 def test_an_output_that_cannot_be_made_is_one_sentence(two):
     Path("runs").write_text("a file")
     code, _, err = two("study", "s.toml")
-    assert code == 1
+    assert code == 2
     assert "runs/two cannot be written" in ends(err)[0]
 
 
@@ -626,7 +626,7 @@ def test_a_budget_needs_every_price_and_says_which_is_missing_before_anything_is
     semece, first, second = served
     write_study(SERVED + PRICES.replace("second", "third"))
     code, _, err = semece("study", "s.toml", "--budget", 5)
-    assert code == 1
+    assert code == 2
     assert "s.toml: made · two: the price of openai-api/second/m is not known, so a budget" in ends(err)[0]
     write_study(SERVED.replace('judge = "exact"', 'grade = "openai-api/third/j"\npartition = "exact"') + PRICES)
     assert "the price of openai-api/third/j is not known" in ends(semece("study", "s.toml", "--budget", 5)[2])[0]

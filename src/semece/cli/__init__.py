@@ -1,17 +1,21 @@
 """The command line: parse, call one function, print.
 
-Exit codes: 0 done; 1 wrong input, refused key or failed check; 2 what the parser rejects; 3 incomplete or stopped by a
-cap (the same command continues); 130 and 143 after Ctrl-C and SIGTERM.
+Exit codes: 0 done; 1 a check that failed; 2 wrong input of any kind; 3 incomplete or stopped by a cap (the same command
+continues); 4 refused by a provider or by the file system; 130 and 143 after Ctrl-C and SIGTERM.
 """
 
 from __future__ import annotations
 
+import signal
 import sys
+from contextlib import suppress
 from typing import NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from semece.cli import auditing, comparing, judging, reading_commands, running, studying, theory_commands
+from semece.cli.streams import clean_streams
 
 app = typer.Typer(
     name="semece",
@@ -61,20 +65,52 @@ def show_events() -> None:
 
 
 def main() -> NoReturn:
-    """Run the command line; turn what semece raises on purpose into one line on stderr."""
-    from semece.errors import BudgetError, SemeceError
+    """Run the command line; whatever ends a command is one line on stderr, without secrets and terminal codes."""
+    with suppress(ValueError):  # not in a thread of somebody else's program
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with clean_streams():
+        sys.exit(_typed())
 
+
+def _typed() -> int:
+    """Do what was typed, and give the exit code."""
     try:
-        app()
-    except BudgetError as error:
-        code = _say(str(error), 3)
-    except SemeceError as error:
-        code = _say(str(error), 1)
-    except OSError as error:
-        code = _say(f"the output cannot be written: {error.strerror or error}", 1)
-    else:
-        code = 0
-    sys.exit(code)
+        return app(standalone_mode=False) or 0
+    except TyperException as error:
+        return _say(error.format_message() or "name a command; 'semece --help' lists them", 2)
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except BrokenPipeError:  # who read it has gone
+        return 4
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """Say why a command failed, and give the exit code."""
+    from semece.errors import BudgetError, DiskError, ProviderError, SemeceError
+
+    match error:
+        case BudgetError():
+            return _say(str(error), 3)
+        case ProviderError() | DiskError():
+            return _say(str(error), 4)
+        case SemeceError():
+            return _say(str(error), 2)
+        case OSError():
+            return _say(f"the output cannot be written: {error.strerror or error}", 4)
+        case _:
+            return _unforeseen(error)
+
+
+def _unforeseen(error: Exception) -> int:
+    """Say in one line what nobody foresaw; with ``-v`` where it happened, too."""
+    import logging
+    import traceback
+
+    logging.getLogger("semece").info("".join(traceback.format_exception(error)).rstrip())
+    said = " ".join(f"{error}".split())[:300]
+    return _say(f"an error that nobody foresaw: {type(error).__name__}: {said}; 'semece -v ...' says where", 2)
 
 
 def _say(sentence: str, code: int) -> int:

@@ -89,7 +89,7 @@ def print_judges(path: Path, judges: tuple[str, str], *, listed: int, as_json: b
                 raise
             typer.echo(f"semece: {error}", err=True)
             end(shortfalls)
-            raise typer.Exit(1) from None
+            raise typer.Exit(2) from None
         lines = comparison_lines(first.name, found, listed)
         print_found(lines, lambda: comparison_facts(first.name, found, as_dicts(shortfalls)), as_json=as_json)
     end(shortfalls)

@@ -161,7 +161,7 @@ def show(run: OneRun, question: Annotated[str, typer.Argument(help="A question's
     with open_runs([run], judge) as (opened,):
         identity = os.fsencode(question).decode("utf-8", "replace")
         for line in question_lines(opened.question(identity)):
-            typer.echo(visible(line, keep="\n"))
+            typer.echo(line)
         for reply in opened.judge_replies(identity):
             typer.echo(visible(f"\njudge: {reply}", keep="\n"))
 

@@ -89,10 +89,12 @@ def report(path: Path, found: Finish[Outcome], job: Job) -> None:
 
 def again(*, cap: BudgetError | None = None, caps: Mapping[str, float | None] | None = None) -> str:
     """Say how to go on; after a cap, with a higher one, as :func:`with_higher_cap` makes it."""
+    from semece.sampling import typed_again
+
     words, how = sys.argv[1:], ""
     if cap is not None:
         words, how = with_higher_cap(words, caps, needed=cap), " with a higher cap"
-    return f"run it again{how} to continue: {shlex.join(['semece', *words])}"
+    return f"run it again{how} to continue: {typed_again(['semece', *words])}"
 
 
 def leave(sentence: str, code: int) -> NoReturn:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import os
 from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path  # noqa: TC003 - read as it runs
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 
 import typer
 
+from semece.cli.streams import keep_secrets_of
 from semece.errors import ParseError
 from semece.sampling import (
     CALLS,
@@ -142,6 +144,7 @@ def load_keys(path: Path | None) -> None:
         load_dotenv(stream=io.StringIO(text_in(path)))
     except ValueError as error:
         raise ParseError(f"{path}: expected lines NAME=value; {error}") from None
+    keep_secrets_of(os.environ)
 
 
 def with_options(rows: Sequence[Option]) -> Callable[[Callable[..., None]], Callable[..., None]]:

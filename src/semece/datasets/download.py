@@ -16,7 +16,7 @@ from typing import Any
 
 from semece.canonical_json import replacing
 from semece.datasets.benchmarks import BENCHMARKS, Benchmark, read_benchmark
-from semece.errors import ParseError, SemeceError
+from semece.errors import ParseError, ProviderError, SemeceError
 
 CONNECT, SILENCE = 15.0, 60.0
 """Seconds to wait for a connection, and for the next bytes."""
@@ -178,8 +178,8 @@ def _check_status(name: str, address: str, status: int) -> None:
     raise _refused(name, f"{name} could not be fetched from {where}: {why} ({status}); try again later,")
 
 
-def _refused(name: str, said: str) -> SemeceError:
-    return SemeceError(f"{said} or give a copy of yours: --dataset {name}=PATH")
+def _refused(name: str, said: str) -> ProviderError:
+    return ProviderError(f"{said} or give a copy of yours: --dataset {name}=PATH")
 
 
 def _http_client() -> Any:  # noqa: ANN401 - a module

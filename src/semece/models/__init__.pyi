@@ -17,9 +17,16 @@ from .protocol import Request as Request
 from .protocol import UnknownBatchError as UnknownBatchError
 from .protocol import Usage as Usage
 from .providers import PROVIDERS as PROVIDERS
+from .providers import address_variable as address_variable
 from .providers import check_model as check_model
 from .providers import open_batches as open_batches
 from .providers import open_model as open_model
 from .providers import service_of as service_of
 from .providers import spellings as spellings
 from .shared.secrets import clear as clear
+from .shared.secrets import is_address as is_address
+from .shared.secrets import is_token as is_token
+from .shared.secrets import keep_secret as keep_secret
+from .shared.secrets import secrets_of as secrets_of
+from .shared.secrets import shown_address as shown_address
+from .shared.secrets import without_known_secrets as without_known_secrets

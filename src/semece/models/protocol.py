@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from semece.errors import ModelError
+from semece.errors import ModelError, ProviderError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -173,7 +173,7 @@ Ending = Literal["completed", "expired", "cancelled"]
 """How a batch ended; expired and cancelled ones may hold results of a part of their lines."""
 
 
-class BatchFailedError(ModelError):
+class BatchFailedError(ProviderError):
     """A batch ended without a result for any line.
 
     Parameters
@@ -190,7 +190,7 @@ class BatchFailedError(ModelError):
         self.cancelled = cancelled
 
 
-class UnknownBatchError(ModelError):
+class UnknownBatchError(ProviderError):
     """The provider does not know a batch: another key, another endpoint, or it is too old.
 
     Parameters

@@ -222,6 +222,17 @@ def _resolved(spelling: str) -> tuple[Service, str]:
     return replace(service, address_variable=service.address_variable or f"{word.upper()}_BASE_URL"), name
 
 
+def address_variable(spelling: str) -> str:
+    """Name the environment variable that says where a model is.
+
+    Examples
+    --------
+    >>> address_variable("openai-api/acme/some-model"), address_variable("google/gemini-2.5-flash")
+    ('ACME_BASE_URL', 'GOOGLE_GEMINI_BASE_URL')
+    """
+    return _resolved(spelling)[0].address_variable
+
+
 def open_batches(
     spelling: str,
     *,

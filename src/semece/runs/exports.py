@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
-from semece.errors import SemeceError
+from semece.errors import DiskError, SemeceError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,10 +104,13 @@ def write(data: bytes, output: Path | None) -> None:
         The file cannot be written.
     """
     if output is None:
-        sys.stdout.buffer.write(data)
+        if sys.stdout.isatty():  # where what it holds is cleaned
+            sys.stdout.write(data.decode("utf-8", "replace"))
+        else:
+            sys.stdout.buffer.write(data)
         return
     try:
         with replacing(output) as part:
             part.write_bytes(data)
     except OSError as error:
-        raise SemeceError(f"cannot write {output}: {error.strerror}") from None
+        raise DiskError(f"cannot write {output}: {error.strerror}") from None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.runs.run import Run
-from semece.sampling import Ledger
+from semece.sampling import Ledger, typed_again, where_asked
 from semece.store import FINAL, Store
 
 if TYPE_CHECKING:
@@ -90,7 +89,10 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 def continuing(run: Run, store: Store) -> str:
     """Spell the command that continues a run, or the storing of samples."""
-    words = ["semece", "run", "--model", run.model, "--dataset", store.meta("dataset", run.dataset)]
     if store.meta("source") == "samples":
         words = ["semece", "score", *store.meta("files", ["THE_SAME_FILES"])]
-    return shlex.join([*words, *store.meta("options", []), "-o", str(run.path)])
+    else:
+        before, where = where_asked(store)
+        dataset = store.meta("dataset", run.dataset)
+        words = [*before, "semece", "run", "--model", run.model, "--dataset", dataset, *where]
+    return typed_again([*words, *store.meta("options", []), "-o", str(run.path)])

@@ -40,6 +40,8 @@ from .price_plan import PricePlan as PricePlan
 from .price_plan import check_judges as check_judges
 from .price_plan import plan as plan
 from .price_plan import plan_text as plan_text
+from .printed_commands import typed_again as typed_again
+from .printed_commands import where_asked as where_asked
 from .settings import CALLS as CALLS
 from .settings import CAPS as CAPS
 from .settings import CallSettings as CallSettings

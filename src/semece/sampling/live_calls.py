@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from semece.errors import BudgetError, ModelError, StoppedError, TransientError
+from semece.errors import BudgetError, ModelError, ProviderError, StoppedError, TransientError
 from semece.models import Request
 from semece.sampling.budget import Budget, Price
 from semece.sampling.deliveries import delivered_rows, failed_row
@@ -309,7 +309,7 @@ class Caller:
                 settled = (0.0, 0)
             self._note_failure(error, slot, request.n)
             if self._reaches_nobody(error):
-                nobody = ModelError(f"{error}; nothing has answered yet: is the address right, is there a network?")
+                nobody = ProviderError(f"{error}; nothing has answered yet: is the address right, is there a network?")
                 self.stop.because(nobody)
                 raise nobody from None
             return error

@@ -9,12 +9,11 @@ from math import inf
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
 
 from semece.datasets import BENCHMARKS
 from semece.errors import SemeceError
 from semece.judges import PROMPTS, with_room
-from semece.models import Decoding, check_model, service_of
+from semece.models import Decoding, check_model, is_address, keep_secret, secrets_of, service_of, shown_address
 from semece.prompts import ResponsePrompt, response_prompt
 from semece.sampling.budget import Budget, PriceList
 from semece.sampling.options import Rule, at_least, lines_in, one_of, option, options_of, text_in
@@ -44,6 +43,17 @@ def _is_pattern(text: str) -> bool:
     return True
 
 
+def _with_its_secrets_kept(address: str) -> str:
+    """Take an address; what is secret in it will not be printed."""
+    keep_secret(secrets_of(address, ""))
+    return address
+
+
+def _as_it_may_be_seen(address: str | None) -> str | None:
+    """Write an address as an error may name it."""
+    return None if address is None else shown_address(address)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSettings:
     """How models are asked, whatever they are asked for.
@@ -64,7 +74,15 @@ class CallSettings:
         How long to wait for batches.
     """
 
-    base_url: str | None = option(None, help="Where an OpenAI-compatible service is.", panel=CALLS, study="models")
+    base_url: str | None = option(
+        None,
+        help="Where an OpenAI-compatible service is.",
+        panel=CALLS,
+        study="models",
+        rule=Rule("http:// or https:// and a host", is_address),
+        read=_with_its_secrets_kept,
+        write=_as_it_may_be_seen,
+    )
     concurrency: int = option(32, help="Calls at once.", panel=CALLS, rule=at_least(1), study="models")
     timeout: float = option(
         600.0, help="Seconds per call.", panel=CALLS, rule=Rule("above 0", lambda s: s > 0), study="models"
@@ -102,17 +120,14 @@ class CallSettings:
 
     @property
     def address(self) -> str | None:
-        """The base URL without user name, password and query, where a key may stand.
+        """The base URL as it may be seen, without user name, password, query and keys in its path.
 
         Examples
         --------
         >>> CallSettings(base_url="http://me:secret@127.0.0.1:8000/v1?key=secret").address
-        'http://127.0.0.1:8000/v1'
+        'http://***@127.0.0.1:8000/v1?***'
         """
-        if self.base_url is None:
-            return None
-        parts = urlsplit(self.base_url)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        return _as_it_may_be_seen(self.base_url)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from semece.canonical_json import canonical, digest, encodable
-from semece.errors import StoreError
+from semece.errors import DiskError, StoreError
 from semece.records import Question
 from semece.store.derived import Derived
 from semece.store.schema import (
@@ -159,11 +159,11 @@ class Store:
             Path(self.path).parent.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=0)
         except Timeout:
-            raise StoreError(BUSY.format(self.path)) from None
+            raise DiskError(BUSY.format(self.path)) from None
         except OSError as error:
             if Path(self.path).exists() and not os.access(self.path, os.W_OK):
-                raise StoreError(READ_ONLY.format(self.path)) from None
-            raise StoreError(f"{self.path} cannot be written: {error.strerror or error}") from None
+                raise DiskError(READ_ONLY.format(self.path)) from None
+            raise DiskError(f"{self.path} cannot be written: {error.strerror or error}") from None
         self._lock = lock
 
     def _release_lock(self) -> None:

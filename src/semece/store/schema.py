@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical, replacing
-from semece.errors import StoreError
+from semece.errors import DiskError, StoreError
 from semece.store.derived import TABLES as DERIVED_TABLES
 from semece.store.texts import TABLES as TEXTS_TABLES
 from semece.store.texts import Texts
@@ -132,14 +132,14 @@ def explained(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise StoreError(explain(path, error)) from None
+        raise explain(path, error) from None
 
 
-def explain(path: str, error: Exception) -> str:
+def explain(path: str, error: Exception) -> StoreError:
     """Say what happened to a run file and what to do."""
     text = str(error)
-    means = (sentence for word, sentence in _MEANINGS.items() if word in text)
-    return next(means, "{}: {}").format(path, text)
+    sentence = next((means for word, means in _MEANINGS.items() if word in text), "{}: {}")
+    return (StoreError if sentence is _DAMAGED else DiskError)(sentence.format(path, text))
 
 
 def _create(connection: sqlite3.Connection) -> None:
@@ -156,7 +156,7 @@ def _create_file(file: Path) -> None:
         with replacing(file) as fresh, contextlib.closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
             _create(connection)
     except (sqlite3.Error, OSError) as error:
-        raise StoreError(explain(str(file), error)) from None
+        raise explain(str(file), error) from None
 
 
 def _undo_what_was_cut_short(file: Path) -> None:
@@ -176,7 +176,7 @@ def _check_header(file: Path) -> None:
         with file.open("rb") as stream:
             head = stream.read(16)
     except OSError as error:
-        raise StoreError(f"{file} cannot be read: {error.strerror or error}") from None
+        raise DiskError(f"{file} cannot be read: {error.strerror or error}") from None
     if head != b"SQLite format 3\x00":
         raise StoreError(f"{file} is not a semece run file; nothing in it was changed")
 
@@ -194,7 +194,7 @@ def _check_format(connection: sqlite3.Connection, file: Path) -> None:
 
 def _check_writable(connection: sqlite3.Connection, file: Path) -> None:
     if not os.access(file, os.W_OK):
-        raise StoreError(READ_ONLY.format(file))
+        raise DiskError(READ_ONLY.format(file))
     connection.execute("BEGIN IMMEDIATE")
     connection.execute("COMMIT")
 

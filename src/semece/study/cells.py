@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.errors import BudgetError, ParseError, SemeceError, StoreError
+from semece.errors import BudgetError, DiskError, ParseError, SemeceError, StoreError
 from semece.runs import write
 from semece.sampling import (
     OPEN,
@@ -235,9 +235,9 @@ def writing(study: Study) -> Iterator[None]:
         study.output.mkdir(parents=True, exist_ok=True)
         lock.acquire(timeout=0)
     except Timeout:
-        raise StoreError(f"{study.output} is being written by another study; wait for it") from None
+        raise DiskError(f"{study.output} is being written by another study; wait for it") from None
     except OSError as error:
-        raise StoreError(f"{study.output} cannot be written: {error.strerror or error}") from None
+        raise DiskError(f"{study.output} cannot be written: {error.strerror or error}") from None
     try:
         if not study.copy.exists():
             write(study.text, study.copy)

@@ -6,11 +6,20 @@ import hashlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
 
 from semece.errors import ParseError, shortened
 from semece.runs import Binning
-from semece.sampling import Option, Settings, dataset_name, file_name, options_of, read_prices, safe_name, toml_in
+from semece.sampling import (
+    CallSettings,
+    Option,
+    Settings,
+    dataset_name,
+    file_name,
+    options_of,
+    read_prices,
+    safe_name,
+    toml_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -244,8 +253,7 @@ def _cells(
 
 def _check_address(here: str, row: Mapping[str, Any]) -> None:
     """Refuse a base URL with a key in it."""
-    parts = urlsplit(row.get("base_url", ""))
-    if parts.username or parts.password or parts.query:
+    if "***" in (Settings("", "", base_url=row.get("base_url")).address or ""):
         raise ParseError(
             f"{here}: base_url must hold no key, because the file is copied beside the runs; keys come from the "
             "environment or --env-file"

@@ -10,7 +10,7 @@ from semece.compare.audit.audited_answers import deployed_answers
 from semece.compare.audit.draws import BY, draw, share_out
 from semece.compare.audit.row_codes import Key
 from semece.compare.audit.sheets import csv_bytes, xlsx_bytes
-from semece.errors import SemeceError
+from semece.errors import DiskError, SemeceError
 from semece.runs import write
 
 if TYPE_CHECKING:
@@ -136,6 +136,6 @@ def _refuse_another(path: Path, content: bytes) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        raise SemeceError(f"cannot write {path}: {error.strerror or error}") from None
+        raise DiskError(f"cannot write {path}: {error.strerror or error}") from None
     if there != content:
         raise SemeceError(f"{path} is there already and may hold verdicts; write to another name with -o")

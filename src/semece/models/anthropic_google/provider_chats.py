@@ -19,7 +19,7 @@ from semece.models.anthropic_google.provider_errors import OPTIONS, explain, nam
 from semece.models.protocol import Call, Reply
 from semece.models.services import is_loopback
 from semece.models.shared.refusals import Noticed, is_too_long, too_long
-from semece.models.shared.secrets import clear, hide, keep_out_of_logs, key_of, secrets_of
+from semece.models.shared.secrets import check_address, clear, hide, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -64,7 +64,9 @@ def open_provider(
     ModelError
         No key that can be sent (none is needed on this machine), or the extra is not installed.
     """
-    url = base_url or os.environ.get(service.address_variable)
+    url = base_url if base_url is not None else os.environ.get(service.address_variable) or None
+    if url is not None:
+        check_address(url, f"the address of {spelling}")
     here = url is not None and is_loopback(url)
     key = key_of(service)
     if not key and not here:

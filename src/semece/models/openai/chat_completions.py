@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 import time
 from dataclasses import replace
 from functools import cached_property
@@ -21,7 +20,16 @@ from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losse
 from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
 from semece.models.shared.refusals import Noticed, is_too_long, too_long
-from semece.models.shared.secrets import basic_of, clear, hide, keep_out_of_logs, key_of, secrets_of
+from semece.models.shared.secrets import (
+    basic_of,
+    check_address,
+    clear,
+    hide,
+    keep_out_of_logs,
+    key_of,
+    secrets_of,
+    shown_address,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -65,11 +73,10 @@ def open_openai(
     ModelError
         The address or the key is missing.
     """
-    address = base_url or os.environ.get(service.address_variable) or service.address
+    address = base_url if base_url is not None else os.environ.get(service.address_variable) or service.address
     if not address:
         raise ModelError(f"{spelling} needs an address: set {service.address_variable}, or give --base-url")
-    if not re.match(r"https?://[^/]", address):
-        raise ModelError(f"the address of {spelling} must begin with http:// or https:// and a host")
+    check_address(address, f"the address of {spelling}")
     key = key_of(service)
     if not key and not urlsplit(address).username and not is_loopback(address):
         raise ModelError(f"{spelling} needs a key: set {service.keys[0]} in the environment, or give --env-file")
@@ -103,24 +110,23 @@ class OpenAICompatible:
 
     @property
     def base_url(self) -> str:
-        """The address without user name, password and query."""
-        parts = urlsplit(self._address)
-        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+        """The address as it may be seen: without user name, password, query, and keys in its path."""
+        return shown_address(self._address)
 
     @cached_property
     def _client(self) -> AsyncOpenAI:
         """The connections, opened at the first call."""
         from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
-        basic = basic_of(self._address)
+        basic, parts = basic_of(self._address), urlsplit(self._address)
         timeout = Timeout(self._timeout, connect=min(self._timeout, 30.0))
         client = AsyncOpenAI(
             api_key=self._key or "none",
-            base_url=self.base_url,
+            base_url=urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")),
             timeout=timeout,
             max_retries=0,
             default_headers={"Authorization": f"Basic {basic}"} if basic else {},
-            default_query=dict(parse_qsl(urlsplit(self._address).query)),
+            default_query=dict(parse_qsl(parts.query)),
             # On this machine no proxy is asked.
             http_client=DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self._address) else None,
         )

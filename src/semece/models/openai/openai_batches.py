@@ -6,7 +6,7 @@ import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
-from semece.errors import ModelError, TransientError
+from semece.errors import ModelError, ProviderError, TransientError
 from semece.models.openai.chat_completions import OpenAICompatible
 from semece.models.openai.openai_errors import OPTIONS, Refusal, broken_off
 from semece.models.protocol import (
@@ -134,7 +134,7 @@ class OpenAIBatches(OpenAICompatible):
         sentence = f"{self.name}: batch {batch.id} failed: {self._clean(str(first.message if first else 'no reason'))}"
         if first is not None and "limit" in f"{first.code}":
             return TransientError(sentence, status="rate_limited")
-        return ModelError(sentence)
+        return ProviderError(sentence)
 
     def _line(self, row: Mapping[str, Any]) -> LineResult:
         name, answer, error = str(row["custom_id"]), row.get("response"), row.get("error")

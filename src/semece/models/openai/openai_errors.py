@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ModelError, TransientError
+from semece.errors import ModelError, ProviderError, TransientError
 from semece.models.shared.refusals import may_leave_out, retry_after, status_of
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def explain(refusal: Refusal, name: str, said: str) -> ModelError:
         404: "does not know this model",
         429: "has no quota left",
     }
-    return ModelError(f"{name} {reasons.get(status, 'refused the request')} ({status}): {said}")
+    return ProviderError(f"{name} {reasons.get(status, 'refused the request')} ({status}): {said}")
 
 
 def losses() -> tuple[type[Exception], ...]:

@@ -1,10 +1,11 @@
-"""Secrets: what they are, and how they stay out of the logs of the libraries below."""
+"""Secrets: what they are, how an address is shown without them, and how they stay out of logs and streams."""
 
 from __future__ import annotations
 
 import base64
 import logging
 import os
+import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -29,13 +30,99 @@ def secrets_of(address: str, key: str) -> tuple[str, ...]:
     --------
     >>> secrets_of("https://user:word-1@llm.example/v1?token=abcd", "sk-123456")[-3:]
     ('sk-123456', 'word-1', 'abcd')
+    >>> secrets_of("https://llm.example/7f3a9c21d4/v1", "")
+    ('7f3a9c21d4',)
     """
-    parts = urlsplit(address)
-    values = {key, *(value for _, value in parse_qsl(parts.query))}
+    try:
+        parts = urlsplit(address)
+    except ValueError:  # what is no address is not shown at all
+        return (address,)
+    values = {key, *(word for pair in parse_qsl(parts.query, keep_blank_values=True) for word in _hidden(*pair))}
+    values |= {segment for segment in parts.path.split("/") if is_token(segment)}
     if parts.username:
         secret = parts.password or parts.username  # without a password the name is the secret
-        values |= {secret, unquote(secret), basic_of(address)}
+        names = {parts.username} if is_token(parts.username) else set()
+        values |= {secret, unquote(secret), basic_of(address), *names}
     return tuple(sorted((value for value in values if len(value) > 3), key=len, reverse=True))
+
+
+def _hidden(name: str, value: str) -> tuple[str, ...]:
+    """List what is secret in a pair of a query: its value, and a name that looks like a key."""
+    return (value, name) if is_token(name) else (value,)
+
+
+def is_token(text: str) -> bool:
+    """Whether a part of an address looks like a key: a run of letters and digits that is no word and no version.
+
+    Examples
+    --------
+    >>> [is_token(text) for text in ("v1beta", "deployments", "gpt-4o-mini-2024-07-18", "sk-7f3a9c21d4", "x" * 24)]
+    [False, False, False, True, True]
+    """
+    runs = re.findall(r"[A-Za-z0-9]{8,}", unquote(text))
+    return any(
+        len(run) >= 20 or (run.isdigit() and len(run) > 8) or not (run.isalpha() or run.isdigit()) for run in runs
+    )
+
+
+def shown_address(address: str) -> str:
+    """Write an address as it may be seen: three stars for user and password, query, and keys in its path.
+
+    Examples
+    --------
+    >>> shown_address("https://me:word-1@llm.example/7f3a9c21d4/v1?token=abcd")
+    'https://***@llm.example/***/v1?***'
+    >>> shown_address("http://127.0.0.1:8000/v1"), shown_address("http://[")
+    ('http://127.0.0.1:8000/v1', '***')
+    """
+    if not is_address(address):
+        return "***"
+    parts = urlsplit(address)
+    host = parts.netloc.rpartition("@")[2]
+    user = "***@" if "@" in parts.netloc else ""
+    path = "/".join("***" if is_token(segment) else segment for segment in parts.path.split("/"))
+    return f"{parts.scheme}://{user}{host}{path}{'?***' if parts.query or parts.fragment else ''}"
+
+
+def check_address(address: str, what: str) -> str:
+    """Give an address that a request can be sent to.
+
+    Parameters
+    ----------
+    address : str
+        What was given.
+    what : str
+        Whose, for the error; the address itself is not shown, since it may hold a key.
+
+    Raises
+    ------
+    semece.errors.ModelError
+        It is none.
+
+    Examples
+    --------
+    >>> check_address("http://127.0.0.1:8000/v1", "the address of vllm/m")
+    'http://127.0.0.1:8000/v1'
+    """
+    if not is_address(address):
+        raise ModelError(f"{what} must begin with http:// or https:// and a host, and hold a port only as a number")
+    return address
+
+
+def is_address(text: str) -> bool:
+    """Whether a request can be sent to an address.
+
+    Examples
+    --------
+    >>> [is_address(text) for text in ("http://127.0.0.1:8000/v1", "127.0.0.1:8000", "http://[", "http://x:y/")]
+    [True, False, False, False]
+    """
+    try:
+        parts = urlsplit(text)
+        good = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        return False
+    return good and text.isprintable() and " " not in text
 
 
 def basic_of(address: str) -> str:
@@ -85,6 +172,23 @@ def keep_out_of_logs(secrets: Iterable[str]) -> None:
         for name in list(logging.root.manager.loggerDict):
             if name.partition(".")[0] in LIBRARIES:
                 logging.getLogger(name).addFilter(_redacting)
+
+
+def keep_secret(secrets: Iterable[str]) -> None:
+    """Keep secrets out of all that :func:`without_known_secrets` cleans, for the life of the process."""
+    _redacting.secrets.update(secret for secret in secrets if len(secret) > 3)
+
+
+def without_known_secrets(text: str) -> str:
+    """Take every secret that this process has met out of a text.
+
+    Examples
+    --------
+    >>> keep_secret(["sk-654321"])
+    >>> without_known_secrets("Authorization: Bearer sk-654321")
+    'Authorization: Bearer ***'
+    """
+    return hide(text, sorted(_redacting.secrets, key=len, reverse=True))
 
 
 def sendable(key: str, name: str) -> str:

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from semece.errors import BudgetError, ModelError, TransientError
+from semece.errors import BudgetError, ModelError, ProviderError, TransientError
 from semece.models import UnknownBatchError
 from semece.sampling.batch.harvest import Harvester, Search
 from semece.sampling.batch.ledger import Ledger, custom_id, new_id
@@ -185,7 +185,7 @@ class Courier:
         await self.deliver(nothing)
         if self._open:
             lines = sum(len(entry.slots) for entry in self._open)
-            raise ModelError(
+            raise ProviderError(
                 f"{lines:,} requests are under way in batches of {self.model.name} and may be paid for, but looking at "
                 f"them failed ({self._trouble}): run it again later"
             )
@@ -317,12 +317,12 @@ class Courier:
         """Give up an entry whose results will not come: it is old, or who asks wants so; it counts as paid for."""
         lines, certain = f"{len(entry.slots):,} requests", error.gone or entry.age >= FORGOTTEN_AFTER
         if not (certain or known):
-            raise ModelError(
+            raise ProviderError(
                 f"{error}; use the key and the endpoint that made batch {entry.provider_id}: its {lines} may be paid "
                 "for"
             )
         if not (certain or (self._anew and entry.id in self._earlier)):
-            raise ModelError(
+            raise ProviderError(
                 f"{error}; the results of batch {entry.provider_id} are gone and its {lines} were paid for: ask again "
                 "with --retry-failed, or write to another file with -o"
             )
