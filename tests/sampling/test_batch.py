@@ -447,11 +447,13 @@ def test_lines_that_somebody_cancelled_wait_for_the_next_invocation(store):
     assert missing(store) == 0
 
 
-def test_lines_that_are_not_listed_are_submitted_again(store):
-    batches = Fated(lambda request, attempt: "unlisted" if attempt == 1 and request.seed // 4 % 2 else None)
+@pytest.mark.parametrize("reads", [1, 2])
+def test_lines_that_are_not_listed_are_looked_for_twice_and_then_submitted_again(store, reads):
+    batches = Fated(lambda request, attempt: "unlisted" if attempt <= reads and request.seed // 4 % 2 else None)
     draw(store, batches)
     assert missing(store) == 0
-    assert store.count("respond")["broken_body"] > 0
+    assert len(batches.asked) == reads
+    assert ("broken_body" in store.count("respond")) == (reads == 2)
 
 
 def test_a_line_that_is_refused_stops_after_the_rest_is_stored(store):
@@ -1011,6 +1013,111 @@ def test_a_service_without_batches_says_so(tmp_path):
     with pytest.raises(ModelError, match="xai has no batch interface that semece knows"):
         do("xai/grok-4", "http://127.0.0.1:9", tmp_path / "a.db")
     assert not (tmp_path / "a.db").exists()
+
+
+# --- results that are not what they should be
+
+
+def without_id(line):
+    row = json.loads(line)
+    row = {name: value for name, value in row.items() if name not in {"custom_id", "key"}}
+    return json.dumps(row).encode() + b"\n"
+
+
+BAD_LINES = {
+    "garbage": lambda lines: [b"<html>Bad gateway</html>\n", *lines[1:]],
+    "without an id": lambda lines: [without_id(lines[0]), *lines[1:]],
+    "no object": lambda lines: [b"[1, 2]\n", *lines[1:]],
+    "null": lambda lines: [b"null\n", *lines[1:]],
+    "deep": lambda lines: [b"[" * 100_000 + b"\n", *lines[1:]],
+    "cut": lambda lines: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]],
+    "missing": lambda lines: lines[1:],
+}
+
+
+@pytest.mark.parametrize(
+    ("spelling", "how"),
+    [
+        (name, how)
+        for name in SERVERS
+        for how in BAD_LINES
+        if name.startswith("openai") or how in {"garbage", "deep", "cut"}
+    ],
+)
+def test_a_bad_line_of_the_results_costs_that_line_alone(spelling, how, tmp_path):
+    path = tmp_path / "a.db"
+    with server_of(spelling) as server:
+        whole = []
+
+        def spoil(lines):
+            whole.append(len(lines))
+            return BAD_LINES[how](lines) if len(server.jobs.jobs) == 1 else lines
+
+        server.spoil = spoil
+        assert do(spelling, url_of(server), path).missing == 0
+        choices = server.account.paid_twice
+        assert created(server) == 2
+        assert server.account.paid.total() == TOTAL + choices
+    assert whole[:2] == [whole[0]] * 2, "the results of the first batch are read twice"
+    assert choices in {1, 4, 8}
+    said = [text for text in events(path) if "1 lines are without a result: it is read once more" in text]
+    assert len(said) == 1
+    if how not in {"cut", "missing"}:
+        assert any("1 results were of no use, the first: " in text for text in events(path))
+    with server_of(spelling) as server:
+        do(spelling, url_of(server), tmp_path / "b.db")
+    assert estimates(path).equals(estimates(tmp_path / "b.db"))
+
+
+@pytest.mark.parametrize("how", ["a stranger's", "twice"])
+def test_a_result_too_many_is_nobodys(spelling, how, tmp_path):
+    with server_of(spelling) as server:
+        strange = {"twice": lambda lines: [*lines, lines[0]], "a stranger's": lambda lines: [*lines, renamed(lines[0])]}
+        server.spoil = strange[how]
+        assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
+        assert (created(server), server.account.paid_twice) == (1, 0)
+
+
+def renamed(line):
+    row = json.loads(line)
+    return json.dumps({n: "x" * 48 if n in {"custom_id", "key"} else v for n, v in row.items()}).encode() + b"\n"
+
+
+def test_a_batch_that_lacks_half_of_its_results_is_asked_for_once_more_and_then_left(spelling, tmp_path):
+    path = tmp_path / "a.db"
+    with server_of(spelling) as server:
+        server.spoil = lambda lines: lines[: len(lines) // 2]
+        done = do(spelling, url_of(server), path)
+        assert created(server) == 2
+        assert 0 < done.missing < TOTAL / 2
+        assert "without a result for the line" in done.last_failure
+        server.spoil = list
+        assert do(spelling, url_of(server), path).missing == 0
+        assert created(server) == 3
+
+
+def test_results_that_vanished_are_not_bought_again_unless_that_is_wanted(spelling, tmp_path):
+    path = tmp_path / "a.db"
+    with server_of(spelling) as server:
+        server.vanished = True
+        for _ in range(2):
+            with pytest.raises(ModelError, match="were paid for: ask again with --retry-failed"):
+                do(spelling, url_of(server), path)
+        assert created(server) == 1
+        server.vanished = False
+        assert do(spelling, url_of(server), path).missing == 0
+        assert (created(server), server.account.paid_twice) == (1, 0)
+
+
+@pytest.mark.parametrize("gives_inputs", [True, False])
+def test_a_batch_whose_metadata_were_dropped_is_found_by_its_lines(gives_inputs, tmp_path):
+    spelling = "openai/gpt-4o-mini"
+    with server_of(spelling) as server:
+        server.forgets, server.gives_inputs = True, gives_inputs
+        server.on = {"created": raising_once()}
+        assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
+        assert (created(server), server.account.paid_twice) == (1, 0)
+    assert any("was found again" in text for text in events(tmp_path / "a.db"))
 
 
 # --- kills with -9

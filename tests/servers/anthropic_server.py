@@ -167,8 +167,11 @@ class AnthropicHandler(Handler):
         }
 
     def results(self, job):
-        lines = [json.dumps(row).encode() + b"\n" for row in reversed(job.results)]
         server = self.server
+        if server.vanished:
+            self.json(404, error_body("not_found_error", "the results have expired"))
+            return
+        lines = server.spoil([json.dumps(row).encode() + b"\n" for row in reversed(job.results)])
         server.happened("results")
         self.send_response(200)
         self.send_header("Content-Type", "application/x-jsonl")

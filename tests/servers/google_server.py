@@ -198,7 +198,10 @@ class GoogleHandler(Handler):
     def results(self, name):
         server = self.server
         job = server.jobs.jobs[f"batches/{name}"]
-        lines = [json.dumps(row).encode() + b"\n" for row in reversed(job.results)]
+        if server.vanished:
+            self.json(404, error_body(404, f"File {name} not found"))
+            return
+        lines = server.spoil([json.dumps(row).encode() + b"\n" for row in reversed(job.results)])
         server.happened("results")
         self.send_response(200)
         self.send_header("Content-Type", "application/octet-stream")

@@ -76,6 +76,7 @@ class OpenAIBatchHandler(OpenAIHandler):
         assert len(dict(pairs)) == len(pairs), "custom ids repeat"
         assert {line["url"] for line in lines} == {params["endpoint"]}
         job = server.jobs.create("batch_", pairs, pairs[0][1]["model"], **(params.get("metadata") or {}))
+        server.inputs[job.id] = params["input_file_id"]
         waiting = sum(len(j.rows) for j in server.jobs.jobs.values() if not server.jobs.ended(j))
         if server.queue is not None and waiting > server.queue:
             job.ending, job.polls = "failed", server.jobs.polls
@@ -114,12 +115,12 @@ class OpenAIBatchHandler(OpenAIHandler):
             "id": job.id,
             "object": "batch",
             "endpoint": "/v1/chat/completions",
-            "input_file_id": "file-in",
+            "input_file_id": self.server.inputs.get(job.id, "file-in"),
             "completion_window": "24h",
             "status": status,
             "errors": errors,
             "created_at": int(job.created),
-            "metadata": job.metadata,
+            "metadata": None if self.server.forgets else job.metadata,
             "output_file_id": f"{job.id}-output" if ended and bad < len(job.results) else None,
             "error_file_id": f"{job.id}-error" if ended and bad else None,
             "request_counts": {"total": len(job.rows), "completed": len(job.results) - bad, "failed": bad},
@@ -127,10 +128,20 @@ class OpenAIBatchHandler(OpenAIHandler):
 
     def content(self, name):
         server = self.server
+        if name in server.files and server.gives_inputs:
+            self.raw(200, server.files[name], "application/octet-stream")
+            return
         job_id, _, kind = name.rpartition("-")
-        job = server.jobs.jobs[job_id]
+        job = server.jobs.jobs.get(job_id)
+        if job is None or server.vanished:
+            self.json(404, error_body(404, f"No such File object: {name}"))
+            return
         rows = [row for row in reversed(job.results) if good(row) == (kind == "output")]
-        lines = [json.dumps(row).encode() + b"\n" for row in rows]
+        lines = (
+            server.spoil([json.dumps(row).encode() + b"\n" for row in rows])
+            if kind == "output"
+            else [json.dumps(row).encode() + b"\n" for row in rows]
+        )
         server.happened("results")
         self.send_response(200)
         self.send_header("Content-Type", "application/octet-stream")
@@ -162,7 +173,8 @@ def good(row):
 class OpenAIBatchServer(OpenAIServer):
     """``single`` gives one choice whatever is asked; ``queue`` is how many lines may be under way.
 
-    ``rows`` gives the fates of rows, see :class:`Jobs`.
+    ``rows`` gives the fates of rows, see :class:`Jobs`. It may forget metadata (``forgets``), and not give the input of
+    a batch back (``gives_inputs``).
     """
 
     handler = OpenAIBatchHandler
@@ -170,7 +182,8 @@ class OpenAIBatchServer(OpenAIServer):
     def __init__(self, *, polls=2, rows=None, single=False, queue=None, **options):
         super().__init__(**options)
         self.jobs = Jobs(polls=polls, rates=rows)
-        self.files = {}
+        self.files, self.inputs = {}, {}
+        self.forgets, self.gives_inputs = False, True
         self.single, self.queue = single, queue
         self.reason = ("token_limit_exceeded", "Enqueued token limit reached for this model.")
         self.filters = None

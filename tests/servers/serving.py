@@ -86,6 +86,7 @@ class Server(ThreadingHTTPServer):
     second run of the same test meets the same faults. ``broken`` makes every call fail in one way: ``401``, ``404``,
     ``quota``; ``echo`` makes the refusal repeat the key. ``refuses`` names options that are answered with a 400;
     ``context`` is the most tokens of a prompt, a longer one is answered with a 400, too.
+    ``spoil`` changes the lines of a batch's results, ``vanished`` makes them disappear.
     ``on`` maps an event (``upload``, ``create``, ``created``, ``status``, ``results``, ``half``) to what is called
     when it happens.
     """
@@ -118,6 +119,7 @@ class Server(ThreadingHTTPServer):
         self.refuses = set()
         self.context = None
         self.on = {}
+        self.spoil, self.vanished = list, False
         self.account = Account()
         self.lock = threading.Lock()
         self.asked = Counter()

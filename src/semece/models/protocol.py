@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
-from semece.errors import ModelError, ProviderError
+from semece.errors import ModelError, ProviderError, TransientError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -260,7 +260,7 @@ class LineResult:
     Parameters
     ----------
     custom_id : str
-        The line's.
+        The line's; empty for a result that cannot be read, and so is nobody's.
     call : Call or None
         What was delivered.
     error : ModelError or None
@@ -302,6 +302,12 @@ async def created_since(
     return found
 
 
+def unreadable_line(name: str, why: str, custom_id: str = "") -> LineResult:
+    """Say that a line of the results cannot be read: it was paid for, and is nobody's unless its id is known."""
+    said = f"{name}: a line of the batch's results cannot be read ({why})"
+    return LineResult(custom_id, error=TransientError(said, status="broken_body", maybe_paid=True))
+
+
 class BatchModel(Opened, Protocol):
     """A model's batch interface.
 
@@ -340,13 +346,26 @@ class BatchModel(Opened, Protocol):
     async def listed(self, since: float | None, *, limit: int | None = None) -> list[BatchState]:
         """List the batches created since then, all of them if None; at most `limit`, the first that are told of."""
 
+    async def line_of(self, state: BatchState) -> str | None:
+        """Give the custom id of one of a batch's lines; None as long as that cannot be seen.
+
+        Raises
+        ------
+        BatchFailedError
+            It failed as a whole.
+        """
+
     def results(self, state: BatchState) -> AsyncIterator[LineResult]:
         """Give the results of a batch that has ended; lines that were not run may be missing.
+
+        A result that cannot be read costs its line and no other.
 
         Raises
         ------
         BatchFailedError
             There are none.
+        UnknownBatchError
+            There were some, and they are gone.
         """
 
     def told(self) -> tuple[str, ...]:

@@ -5,13 +5,14 @@ Neither carries an id of ours for a batch, so a batch is recognised by the ids o
 
 from __future__ import annotations
 
+import json
 from abc import ABC, abstractmethod
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, TransientError
-from semece.models.anthropic_google.provider_chats import UNREADABLE
+from semece.models.anthropic_google.provider_chats import UNREADABLE, kept_bodies
 from semece.models.anthropic_google.provider_errors import explain_status
 from semece.models.protocol import (
     BatchFailedError,
@@ -22,6 +23,7 @@ from semece.models.protocol import (
     Request,
     UnknownBatchError,
     created_since,
+    unreadable_line,
 )
 
 if TYPE_CHECKING:
@@ -130,21 +132,54 @@ class ProviderBatches(ABC):
             ending = _ENDINGS.get((batch.provider_details or {}).get("state", ""), "completed")
         return BatchState(batch.id, ending, batch.created_at.timestamp(), batch.request_count or None)
 
+    async def line_of(self, state: BatchState) -> str | None:
+        """Give the custom id of a line, once the batch has ended."""
+        if state.ending is not None:
+            async for result in self.results(state):
+                return result.custom_id
+        return None
+
     async def results(self, state: BatchState) -> AsyncIterator[LineResult]:
         """Give the results of a batch that has ended."""
+        handle, bodies = await self._handle(state.id, status="ended"), list[str]()
+        async with self._explained():
+            found = await self._collected(handle, state, bodies)
+        if not found and state.ending == "completed":
+            raise UnknownBatchError(f"{self.name}: batch {state.id} is completed without results")
+        for result in found:
+            yield result if isinstance(result, LineResult) else self._line(result)
+
+    async def _collected(self, handle: Any, state: BatchState, bodies: list[str]) -> list[Any]:  # noqa: ANN401
+        """Let the library read the results; where it cannot because of some lines, read the others."""
         from pydantic_ai.exceptions import AgentRunError
 
-        handle = await self._handle(state.id, status="ended")
-        async with self._explained():
-            try:
-                found = await self.live.model.batch_results(handle)
-            except AgentRunError as error:
-                if type(error).__name__ != "BatchJobError":
-                    raise
+        token = kept_bodies.set(bodies)
+        try:
+            return list(await self.live.model.batch_results(handle))
+        except (AgentRunError, *UNREADABLE) as error:
+            if type(error).__name__ == "BatchJobError":
                 failed = self._failure(error, state)
                 raise BatchFailedError(failed, cancelled=state.ending == "cancelled") from None
-        for result in found:
-            yield self._line(result)
+            lines = [self._split(line) for line in (bodies[-1] if bodies else "").splitlines() if line.strip()]
+            if all(isinstance(line, LineResult) for line in lines):
+                raise
+            return lines
+        finally:
+            kept_bodies.reset(token)
+
+    def _split(self, line: str) -> Any:  # noqa: ANN401 - pydantic-ai's BatchResult, or a LineResult that says why not
+        """Read a line of the results as the library does."""
+        from pydantic_ai.models.batch import BatchResult
+
+        try:
+            name, status, body = self._parts(json.loads(line))
+            return BatchResult(custom_id=name, status=status, body=None if body is None else json.dumps(body))  # type: ignore[arg-type]
+        except UNREADABLE as error:
+            return unreadable_line(self.name, type(error).__name__)
+
+    @abstractmethod
+    def _parts(self, row: dict[str, Any]) -> tuple[str, str, Any]:
+        """Give id, status and body of a line of the results."""
 
     def _failure(self, error: Exception, state: BatchState) -> ModelError:
         if state.ending == "expired":
@@ -199,6 +234,10 @@ _ENDINGS: dict[str, Ending] = {"JOB_STATE_EXPIRED": "expired", "JOB_STATE_CANCEL
 class AnthropicBatches(ProviderBatches):
     """Anthropic's message batches."""
 
+    def _parts(self, row: dict[str, Any]) -> tuple[str, str, Any]:
+        result = row["result"]
+        return row["custom_id"], result["type"], result if result["type"] in {"succeeded", "errored"} else None
+
     async def _listing(self, page: int) -> AsyncIterator[BatchState]:
         from anthropic import APIConnectionError, APIStatusError
 
@@ -219,6 +258,10 @@ class GoogleBatches(ProviderBatches):
 
     The library drops the number of requests from a list of jobs, so the list is read as it comes.
     """
+
+    def _parts(self, row: dict[str, Any]) -> tuple[str, str, Any]:
+        done = "response" in row
+        return row["key"], "succeeded" if done else "errored", row["response"] if done else row["error"]
 
     async def _listing(self, page: int) -> AsyncIterator[BatchState]:
         token: str | None = ""

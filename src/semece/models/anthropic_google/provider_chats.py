@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from semece.models.services import Service
 
 
-UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError)
+UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, AssertionError, RecursionError)
 """What the libraries raise for a body of another shape than the service's."""
 
 

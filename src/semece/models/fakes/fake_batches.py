@@ -114,6 +114,13 @@ class FakeBatches:
         states = [self._state(name) for name in reversed(self._jobs)]
         return [state for state in states if since is None or state.created >= since][:limit]
 
+    async def line_of(self, state: BatchState) -> str | None:
+        """Give the custom id of a line; only once the batch has ended, as services do that carry no ids of ours."""
+        if state.ending is not None:
+            async for result in self.results(state):
+                return result.custom_id
+        return None
+
     async def results(self, state: BatchState) -> AsyncIterator[LineResult]:
         """Give the results of a batch that has ended."""
         for result in self._jobs[state.id].results:

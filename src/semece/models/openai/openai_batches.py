@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from semece.errors import ModelError, ProviderError, TransientError
@@ -16,6 +16,7 @@ from semece.models.protocol import (
     LineResult,
     UnknownBatchError,
     created_since,
+    unreadable_line,
 )
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _ENDINGS: Mapping[str, Ending] = {
     "expired": "expired",
     "cancelled": "cancelled",
 }
-_UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError)
+_UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, RecursionError)
 _OPTIONS = (*OPTIONS, "n")
 _PAGE = 100
 _MOST_CHOICES = 128
@@ -112,6 +113,19 @@ class OpenAIBatches(OpenAICompatible):
             listing = self._client.batches.list(limit=limit or _PAGE)
             return await created_since((_described(batch) async for batch in listing), since, limit)
 
+    async def line_of(self, state: BatchState) -> str | None:
+        """Give the custom id of the first line of its input, which is there while the batch is under way."""
+        with suppress(UnknownBatchError):  # some services do not give the input back
+            async with self._explained():
+                batch = await self._client.batches.retrieve(state.id)
+                async with self._client.files.with_streaming_response.content(batch.input_file_id) as answer:
+                    async for line in answer.iter_lines():
+                        return str(json.loads(line)["custom_id"])
+        if state.ending is not None:
+            async for result in self.results(state):
+                return result.custom_id
+        return None
+
     async def results(self, state: BatchState) -> AsyncIterator[LineResult]:
         """Give the results of a batch that has ended: those delivered, then the errors."""
         async with self._explained():
@@ -122,11 +136,13 @@ class OpenAIBatches(OpenAICompatible):
             if not files and state.ending != "completed":
                 reason = TransientError(f"{self.name}: batch {state.id} was {state.ending}", status="timeout")
                 raise BatchFailedError(reason, cancelled=state.ending == "cancelled")
+            if not files and state.requests != 0:
+                raise UnknownBatchError(f"{self.name}: batch {state.id} is completed without a file of results")
             for name in files:
                 async with self._client.files.with_streaming_response.content(name) as answer:
                     async for line in answer.iter_lines():
                         if line.strip():
-                            yield self._line(json.loads(line))
+                            yield self._read_line(line)
 
     def _failure(self, batch: Any) -> ModelError:  # noqa: ANN401 - openai's Batch
         """Say why a batch failed as a whole; a full queue is a rate limit."""
@@ -135,6 +151,16 @@ class OpenAIBatches(OpenAICompatible):
         if first is not None and "limit" in f"{first.code}":
             return TransientError(sentence, status="rate_limited")
         return ProviderError(sentence)
+
+    def _read_line(self, line: str) -> LineResult:
+        """Read a line of the results; one that is none costs its own line, if it says whose it is."""
+        row: Any = None
+        try:
+            row = json.loads(line)
+            return self._line(row)
+        except _UNREADABLE as error:
+            name = row.get("custom_id") if isinstance(row, dict) else None
+            return unreadable_line(self.name, type(error).__name__, name if isinstance(name, str) else "")
 
     def _line(self, row: Mapping[str, Any]) -> LineResult:
         name, answer, error = str(row["custom_id"]), row.get("response"), row.get("error")

@@ -134,6 +134,8 @@ class Courier:
         self._since: dict[str, float] = {}
         self._tries: Counter[bytes] = Counter()
         self._excused: Counter[bytes] = Counter()
+        self._unlisted: Counter[bytes] = Counter()
+        self._looked_again: set[str] = set()
         self._most = model.max_lines
         self._failures = 0
         self._trouble: TransientError | None = None
@@ -308,7 +310,7 @@ class Courier:
             state = await self.model.state(entry.provider_id)
             if state.ending is None:
                 return False
-            await self._gather(entry, state)
+            return await self._gather(entry, state)
         except UnknownBatchError as error:
             self._lose(entry, error, known=state is not None)
         return True
@@ -343,19 +345,30 @@ class Courier:
         self._close(entry, "absent", (0.0, 0), f"a batch of {len(entry.slots):,} requests was never created")
         return True
 
-    async def _gather(self, entry: BatchEntry, state: BatchState) -> None:
+    async def _gather(self, entry: BatchEntry, state: BatchState) -> bool:
+        """Store what a batch brought; one that is completed without results of all lines is read once more first."""
         harvester = Harvester(self._store, entry, price=self._price, ceiling=self._ceiling, progress=self._progress)
-        harvest = await harvester.gather(self.model, state)
+        harvest = await harvester.gather(self.model, state, last=entry.id in self._looked_again)
+        if harvest.unlisted and entry.id not in self._looked_again:
+            self._looked_again.add(entry.id)
+            self._note(f"batch {state.id}: {len(harvest.unlisted):,} lines are without a result: it is read once more")
+            return False
         self._learn(harvest)
         if harvest.crowded:
             self._crowd(entry)
         text = f"batch {state.id} {state.ending}: {harvest.delivered:,} delivered, {harvest.failed:,} not"
+        if harvest.unreadable:
+            text += f"; {len(harvest.unreadable):,} results were of no use, the first: {harvest.unreadable[0]}"
         self._close(entry, "stored", harvest.spent(entry), text)
+        return True
 
     def _learn(self, harvest: Harvest) -> None:
         """Decide what is submitted again: no cancelled line; if an option was dropped, it costs no try."""
         for key in harvest.cancelled:
             self._tries[key] = self._patience.rounds
+        for key in harvest.unlisted:  # once more, and then no smaller and smaller rounds
+            self._unlisted[key] += 1
+            self._tries[key] = self._patience.rounds - (self._unlisted[key] == 1)
         for key in harvest.again:
             self._excused[key] += 1
             self._tries[key] -= self._excused[key] <= EXCUSES

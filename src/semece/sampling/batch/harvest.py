@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from semece.errors import ModelError, TransientError
-from semece.models import BatchFailedError, LineResult
+from semece.models import BatchFailedError, LineResult, UnknownBatchError
 from semece.sampling.batch.ledger import custom_id
 from semece.sampling.deliveries import delivered_rows, failed_row
 
@@ -41,6 +41,10 @@ class Harvest:
         What the lines took of which it is known, at the most that a token can cost.
     silent : int
         Lines that are, or may be, paid for and of which it is not known.
+    unlisted : list of bytes
+        Keys of lines of which the results say nothing, though the batch is completed.
+    unreadable : list of str
+        Why results could not be read, or were nobody's.
     """
 
     delivered: int = 0
@@ -52,6 +56,8 @@ class Harvest:
     cost: float = 0.0
     tokens: int = 0
     silent: int = 0
+    unlisted: list[bytes] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
 
     def bill(self, usage: Usage | None, ceiling: Price | None) -> None:
         """Add what a line took; None if nobody says."""
@@ -93,10 +99,18 @@ class Harvester:
         self._price, self._ceiling = price, price or ceiling
         self._stored = store.calls_named(entry.id[:8])
         self._lines = {custom_id(entry.id, slots[0].key): slots for slots in entry.slots}
+        self._sent = frozenset(self._lines)
         self._harvest = Harvest()
 
-    async def gather(self, model: BatchModel, state: BatchState) -> Harvest:
+    async def gather(self, model: BatchModel, state: BatchState, *, last: bool = True) -> Harvest:
         """Store all results of a batch that has ended.
+
+        Parameters
+        ----------
+        model, state : BatchModel, BatchState
+            Whose, and which.
+        last : bool
+            Whether lines without a result are given up; otherwise they are only listed, and nothing is stored of them.
 
         Raises
         ------
@@ -115,7 +129,10 @@ class Harvester:
             if not self._harvest.crowded:
                 self._take_rest(error.reason, cancelled=error.cancelled)
         else:
-            self._take_rest(_unlisted(state), cancelled=state.ending == "cancelled")
+            if state.ending == "completed":
+                self._harvest.unlisted = [slots[0].key for slots in self._lines.values()]
+            if last or not self._harvest.unlisted:
+                self._take_rest(self._missing(state), cancelled=state.ending == "cancelled")
         finally:  # what came before a connection broke is known to be stored when the results are fetched again
             self._store.flush()
         return self._harvest
@@ -123,6 +140,8 @@ class Harvester:
     def _take(self, result: LineResult) -> None:
         slots = self._lines.pop(result.custom_id, None)
         if slots is None:
+            if result.custom_id not in self._sent:
+                self._harvest.unreadable.append(str(result.error or "a result bears an id that was not sent"))
             return
         name, key = self._entry.call(slots[0].key), slots[0].key
         if result.call is not None:
@@ -161,22 +180,21 @@ class Harvester:
         for name in list(self._lines):
             self._take(LineResult(name, error=reason, cancelled=cancelled))
 
-
-def _unlisted(state: BatchState) -> TransientError:
-    """Say why a batch that has ended left lines out of its results."""
-    status = {"expired": "timeout", "cancelled": "server"}.get(state.ending or "", "broken_body")
-    return TransientError(
-        f"batch {state.id} ended ({state.ending}) without a result for the line",
-        status=status,
-        maybe_paid=status == "broken_body",
-    )
+    def _missing(self, state: BatchState) -> TransientError:
+        """Say why a batch that has ended left lines out of its results."""
+        status = {"expired": "timeout", "cancelled": "server"}.get(state.ending or "", "broken_body")
+        said = f"batch {state.id} ended ({state.ending}) without a result for the line"
+        if self._harvest.unreadable:
+            said = f"{said}; {self._harvest.unreadable[0]}"
+        return TransientError(said, status=status, maybe_paid=status == "broken_body")
 
 
 class Search:
     """Looks for the batches of ledger entries whose creation was interrupted.
 
-    A provider that carries our id for a batch is asked for it. Otherwise a batch that was created since, that no entry
-    knows and that has as many lines is a candidate; once it has ended, the names of its lines tell.
+    A provider that carries our id for a batch is asked for it. Where it does not, or has dropped it, a batch that was
+    created since, that no entry knows and that has as many lines is a candidate; the names of its lines tell, as soon
+    as they can be seen.
 
     Parameters
     ----------
@@ -199,25 +217,23 @@ class Search:
         known = self._ledger.known() | self._strangers
         waiting = False
         for state in await self._model.listed(entry.since):
-            if state.mark is not None or self._model.marks:
-                if state.mark == entry.id:
-                    return state.id, False
-                continue
-            if state.id in known or state.requests not in {None, len(entry.slots)}:
-                continue
-            if state.ending is None:
-                waiting = True
-            elif await self._owns(entry, state):
+            if state.mark == entry.id:
                 return state.id, False
+            if state.mark is not None or state.id in known or state.requests not in {None, len(entry.slots)}:
+                continue
+            owned = await self._owns(entry, state)
+            if owned:
+                return state.id, False
+            if owned is None:
+                waiting = True
             else:
                 self._strangers.add(state.id)
         return None, waiting
 
-    async def _owns(self, entry: BatchEntry, state: BatchState) -> bool:
-        """Whether the first line of a batch bears the entry's name."""
+    async def _owns(self, entry: BatchEntry, state: BatchState) -> bool | None:
+        """Whether a line of a batch bears the entry's name; None as long as that cannot be seen."""
         try:
-            async for result in self._model.results(state):
-                return entry.owns(result.custom_id)
-        except BatchFailedError:
-            pass
-        return False
+            name = await self._model.line_of(state)
+        except (BatchFailedError, UnknownBatchError):
+            return False
+        return entry.owns(name) if name is not None else None if state.ending is None else False
