@@ -380,7 +380,7 @@ def test_subsets_by_sample_and_ids_are_those_of_any_dataset(semece, shared_serve
 def test_what_cannot_be_fetched_stops_a_run_before_there_is_a_file(semece, server):
     server.statuses["/aime.jsonl"] = 404
     code, out, err = semece("run", "-m", "fake/?pmf=1", "-d", "aime")
-    assert (code, out) == (2, "")
+    assert (code, out) == (4, "")
     assert "semece: aime could not be fetched from" in err
     assert "Traceback" not in err
     assert not list(Path().rglob("*.db"))

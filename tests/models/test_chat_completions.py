@@ -668,7 +668,7 @@ def test_a_user_name_and_password_in_the_address_are_sent_as_such_and_not_shown(
     model = asyncio.run(ask())
     headers, _, _ = model.asked[0]
     assert headers["Authorization"] == "Basic bWU6cEBzcw=="
-    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", model.base_url)
+    assert re.fullmatch(r"http://\*{3}@127\.0\.0\.1:\d+/v1", model.base_url)
 
 
 def test_other_services_do_not_learn_who_is_asking_openai(monkeypatch):

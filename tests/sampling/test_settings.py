@@ -110,7 +110,7 @@ def test_where_a_model_was_asked_is_recorded_without_a_key_and_may_change(tmp_pa
         asked = replace(settings, n=n, base_url=address)
         asyncio.run(execute(asked, path, dataset=DATA, model=Placed(shown)))
         with Store(path) as store:
-            wanted = shown or (address and "http://127.0.0.1:2/v1")
+            wanted = shown or (address and "http://***@127.0.0.1:2/v1?***")
             assert store.meta("base_url", {}) == ({"my/model": wanted} if wanted else {})
     assert secret.encode() not in path.read_bytes()
 
