@@ -22,7 +22,7 @@ secrets.
 | 1 | `check`: a limit is passed |
 | 2 | wrong input of any kind: an option, a file, a name, a missing key |
 | 3 | incomplete, or stopped by a cap: the same command (with a higher cap) continues |
-| 4 | refused by a provider (key, model, quota, nobody answers) or by the file system (no space, no permission, locked) |
+| 4 | refused by a provider (key, model, quota, no reply) or by the file system (no space, no permission, locked) |
 | 130, 143 | stopped by Ctrl-C or SIGTERM; the same command continues |
 """
 

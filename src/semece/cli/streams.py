@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
 from semece.errors import visible
+from semece.models import is_token, keep_secret, secrets_of, without_known_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -60,8 +61,6 @@ class CleanStream:
 
 def clean(text: str, *, told: bool = False) -> str:
     """Take secrets and what a terminal would obey out of a text; line breaks and tabs stay."""
-    from semece.models import without_known_secrets
-
     if told:
         text = _ADDRESS.sub(lambda found: _HIDDEN.sub("***", found[0]), text)
     return visible(without_known_secrets(text), keep="\n\t", json=True)
@@ -85,8 +84,6 @@ def clean_streams() -> Iterator[None]:
 
 def keep_secrets_of(environment: dict[str, str] | os._Environ[str]) -> None:
     """Remember the keys of an environment, and what hides in its addresses; a word such as ``none`` is no key."""
-    from semece.models import is_token
-
     for name, value in environment.items():
         if name.upper().endswith(_NAMES):
             keep_addresses_of([value])
@@ -96,14 +93,10 @@ def keep_secrets_of(environment: dict[str, str] | os._Environ[str]) -> None:
 
 def keep_addresses_of(words: Iterable[str]) -> None:
     """Remember what hides in the addresses among some words."""
-    from semece.models import secrets_of
-
     for word in words:
         for found in _ADDRESS.findall(word):
             _keep(secrets_of(found, ""))
 
 
 def _keep(secrets: Iterable[str]) -> None:
-    from semece.models import keep_secret
-
     keep_secret(secret for secret in secrets if len(secret) > 5)
