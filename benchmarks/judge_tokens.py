@@ -68,7 +68,7 @@ def main() -> str:
     half = measure([(question, answers[: N // 2]) for question, answers in rows])
     factor = at["distinct"] / half["distinct"]
     growth = {"all": MORE / N, "distinct": (MORE / N) ** math.log2(factor)}
-    instructions = tokens(load_text("partition-default-v1"))
+    instructions = tokens(load_text("partition-default-v2"))
     kinds = [
         ("all answers, reply lists the strings", "all", "reply, strings of all"),
         ("all answers, reply lists a label each", "all", "reply, labels of all"),

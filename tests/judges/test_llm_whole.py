@@ -72,3 +72,29 @@ def test_another_prompt_of_the_judge_buys_no_response_and_the_file_is_read_witho
     assert found.equals(sound)
     with Run(path) as run:
         assert run.estimates().equals(found)
+
+
+def test_a_judge_by_pairs_gives_what_one_that_lists_classes_gives_and_asks_again_for_nothing(tmp_path, sound):
+    path = tmp_path / "a.db"
+    missing, found = judged(path, "fake/judge", partition_method="pairs")
+    assert missing == 0
+    assert found.equals(sound)
+    before = rows(path)
+    assert any("comparison" in text for *_, text in before)
+    judged(path, "fake/judge#pairs")
+    assert rows(path) == before
+    with Run(path) as run:
+        assert run.judge_names == ("fake/judge#pairs", "fake/judge")
+
+
+def test_what_was_judged_with_older_texts_is_read_until_it_is_judged_anew(tmp_path, sound):
+    path = tmp_path / "a.db"
+    judged(path, "fake/judge#v1")
+    before = rows(path)
+    with Run(path, judge="fake/judge") as run:
+        assert run.judge_names == ("fake/judge#v1", "fake/judge#v1")
+        assert run.estimates().equals(sound)
+    missing, found = judged(path, "fake/judge")
+    assert (missing, len(rows(path)), found.equals(sound)) == (0, 2 * len(before), True)
+    with Run(path) as run:
+        assert run.judge_names == ("fake/judge", "fake/judge")

@@ -21,11 +21,20 @@ TEXTS = {
     "completion-none-v1": "efc8763bddc9",
     "completion-percent-v1": "1b737987b9ad",
     "grade-default-v1": "7dfac8feaf6d",
+    "grade-default-v2": "20c0b881511c",
     "grade-loose-v1": "67296040ab42",
+    "grade-loose-v2": "4a84b27d2661",
     "grade-strict-v1": "8945c6542c45",
+    "grade-strict-v2": "f6acd6eff3f5",
+    "pair-default-v1": "302a7deea871",
+    "pair-loose-v1": "957897f26e37",
+    "pair-strict-v1": "e9f0cd89ba9d",
     "partition-default-v1": "201a518adcbc",
+    "partition-default-v2": "2170aba3f77b",
     "partition-loose-v1": "3a3584351e75",
+    "partition-loose-v2": "f03fc19df3a4",
     "partition-strict-v1": "c14f10072e11",
+    "partition-strict-v2": "2c9bb96c422e",
 }
 """The first hexadecimal digits of each text's sha256: a text that changes needs a new version."""
 

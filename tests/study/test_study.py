@@ -290,6 +290,7 @@ judge = "rules"
 partition = "exact"
 grade = "openai-api/test/j"
 prompt = "strict"
+method = "pairs"
 max_tokens = 99
 grade_classes = "mode"
 not_attempted = "exclude"

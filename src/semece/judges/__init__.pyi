@@ -21,11 +21,14 @@ from .judged_questions import judge_question as judge_question
 from .judged_questions import run_procedure as run_procedure
 from .known import ALWAYS as ALWAYS
 from .known import JUDGES as JUDGES
+from .known import as_asked as as_asked
 from .known import models_of as models_of
 from .known import open_judge as open_judge
 from .known import open_judges as open_judges
 from .known import row_of as row_of
 from .known import spelling_of as spelling_of
+from .known import with_method as with_method
 from .known import with_room as with_room
 from .llm import JUDGE_TOKENS as JUDGE_TOKENS
+from .llm import METHODS as METHODS
 from .llm import PROMPTS as PROMPTS

@@ -10,7 +10,7 @@ from semece.errors import SemeceError
 from semece.judges.exact import ExactJudge
 from semece.judges.given import GivenJudge
 from semece.judges.judged_questions import FreeJudge
-from semece.judges.llm import PROMPTS, LLMJudge
+from semece.judges.llm import METHODS, PROMPTS, TEXTS, LLMJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -111,8 +111,9 @@ def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0, order: 
     """Open a judge: ``rules``, ``exact``, ``given``, or any model's spelling.
 
     After a ``#`` a model's spelling may say how it judges: ``openai/gpt-4o-mini#strict`` (a prompt),
-    ``openai/gpt-4o-mini#order=1`` (another order of the answers), ``openai/o4-mini#max-tokens=16384`` (room for a
-    reply, 2,048 tokens if nothing is said), or several, separated by commas.
+    ``openai/gpt-4o-mini#order=1`` (another order of the answers), ``local/smollm2#pairs`` (two answers are compared at
+    a time), ``openai/o4-mini#max-tokens=16384`` (room for a reply, 2,048 tokens if nothing is said),
+    ``openai/gpt-4o-mini#v1`` (the older texts), or several, separated by commas.
 
     Parameters
     ----------
@@ -148,19 +149,28 @@ def _variant(text: str) -> dict[str, Any]:
     return given
 
 
+_TEXTS = {f"v{version}": version for version in range(1, TEXTS + 1)}
+"""How the version of the texts is spelled."""
+
+
 def _option(part: str) -> tuple[str, str | int]:
     """Read one part of what follows the ``#``: a field of the judge, and its value."""
     option, equals, value = part.partition("=")
     if option in PROMPTS and not equals:
         return "prompt", option
+    if option in METHODS and not equals:
+        return "method", option
     if option == "prompt" and value in PROMPTS:
         return "prompt", value
+    if not equals and option in _TEXTS:
+        return "texts", _TEXTS[option]
     least = {"order": 0, "seed": 0, "max-tokens": 1}
     if option in least and value.isdecimal() and len(value) < 19 and int(value) >= least[option]:
         return option.replace("-", "_"), int(value)
+    words = ", ".join((*PROMPTS, *METHODS, *_TEXTS))
     raise SemeceError(
-        f"after # a judge's spelling takes {', '.join(PROMPTS)}, order=NUMBER, seed=NUMBER or max-tokens=NUMBER, "
-        f"separated by commas; got {part!r}"
+        f"after # a judge's spelling takes {words}, order=NUMBER, seed=NUMBER or max-tokens=NUMBER, separated by "
+        f"commas; got {part!r}"
     )
 
 
@@ -172,10 +182,27 @@ def with_room(spelling: str, max_tokens: int | None) -> str:
     >>> with_room("openai/o4-mini#strict", 9000), with_room("rules", 9000), with_room("openai/o4-mini", None)
     ('openai/o4-mini#max-tokens=9000,strict', 'rules', 'openai/o4-mini')
     """
-    name, mark, variant = spelling.partition("#")
-    if max_tokens is None or not row_of(spelling).asks_model or "max-tokens=" in variant:
+    if max_tokens is None or "max-tokens=" in spelling.partition("#")[2]:
         return spelling
-    return f"{name}#max-tokens={max_tokens}{',' if mark else ''}{variant}"
+    return _varied(spelling, f"max-tokens={max_tokens}")
+
+
+def with_method(spelling: str, method: str) -> str:
+    """Spell a judge with the way in which it groups; one without a model, or that says it, stays as it is.
+
+    Examples
+    --------
+    >>> with_method("local/smollm2", "pairs"), with_method("rules", "pairs"), with_method("openai/x", "classes")
+    ('local/smollm2#pairs', 'rules', 'openai/x')
+    """
+    said = {part.strip() for part in spelling.partition("#")[2].split(",")}
+    return spelling if method == METHODS[0] or said & set(METHODS) else _varied(spelling, method)
+
+
+def _varied(spelling: str, part: str) -> str:
+    """Add a part after the ``#`` of a model's spelling."""
+    name, mark, variant = spelling.partition("#")
+    return f"{name}#{part}{',' if mark else ''}{variant}" if row_of(spelling).asks_model else spelling
 
 
 def spelling_of(identity: str) -> str | None:
@@ -190,15 +217,19 @@ def spelling_of(identity: str) -> str | None:
         return identity
     model, *options = identity.removeprefix("llm:").rsplit(";", 3)
     prompt, seed, order = (option.partition("=")[2] for option in options)
-    name = prompt.partition("@")[0]
-    judge = LLMJudge(model, prompt=name, seed=int(seed), order=int(order)) if name in PROMPTS else None
-    return judge.name if judge is not None and judge.id == identity else None
+    pairs, name = prompt.startswith("pairs+"), prompt.removeprefix("pairs+").partition("@")[0]
+    if name not in PROMPTS:
+        return None
+    judge = LLMJudge(model, name, int(seed), int(order), method="pairs" if pairs else "classes")
+    every = (judge, *(replace(judge, texts=version) for version in range(TEXTS - 1, 0, -1)))
+    return next((one.name for one in every if one.id == identity), None)
 
 
 def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple[Judge, Judge]:
     """Open the judges of the two stages.
 
-    The order of the answers has no meaning where one answer is graded: the grades of all orders are the same replies.
+    How answers are grouped has no meaning where one answer is graded: the grades of all orders and methods are the same
+    replies.
 
     Parameters
     ----------
@@ -219,10 +250,33 @@ def open_judges(partition: str, grade: str, *, prompt: str = "default") -> tuple
     """
     grader = open_judge(grade, prompt=prompt)
     if isinstance(grader, LLMJudge):
-        grader = replace(grader, seed=0, order=0)
+        grader = replace(grader, seed=0, order=0, method="classes")
     if row_of(grade).came_with_samples and not row_of(partition).came_with_samples:
         raise SemeceError(f"the judge 'given' grades the classes that came with the file; got classes by {partition!r}")
     return open_judge(partition, prompt=prompt), grader
+
+
+def as_asked(judge: Judge, known: Callable[[], set[str]]) -> Judge:
+    """Give a model's judge with the newest texts to which there are replies; any other as it is.
+
+    Parameters
+    ----------
+    judge : Judge
+        As it would be asked today.
+    known : callable
+        Gives the ids of the judges whose replies there are.
+
+    Examples
+    --------
+    >>> old = open_judge("openai/x#v1")
+    >>> as_asked(open_judge("openai/x"), lambda: {old.id}).name, as_asked(open_judge("openai/x"), set).name
+    ('openai/x#v1', 'openai/x')
+    """
+    if not isinstance(judge, LLMJudge):
+        return judge
+    ids = known()
+    every = (judge, *(replace(judge, texts=version) for version in range(TEXTS - 1, 0, -1)))
+    return next((one for one in every if one.id in ids), judge)
 
 
 def models_of(judges: tuple[Judge, ...]) -> list[str]:

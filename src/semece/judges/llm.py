@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import digest
 from semece.judges.judge_protocol import Query
@@ -17,21 +17,29 @@ from semece.judges.judged_questions import StringJudge
 from semece.models import Decoding, Message
 from semece.prompts import (
     GRADE_SCHEMA,
+    PAIR_SCHEMA,
     PARTITION_SCHEMA,
     by_first_appearance,
     load_text,
     read_grade,
+    read_pair,
     read_partition,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from semece.judges.judge_protocol import Procedure
     from semece.records import Question, Verdict
 
 PROMPTS = ("default", "strict", "loose")
 """How readily answers are joined and called correct."""
+
+METHODS = ("classes", "pairs")
+"""How answers are grouped: by listing the classes of all of them, or by comparing two at a time."""
+
+TEXTS = 2
+"""The version of the texts. Replies to older ones are read by a judge with ``texts=1``."""
 
 CHUNK = 60
 """Most strings in one call."""
@@ -62,6 +70,10 @@ class LLMJudge(StringJudge):
         Which of the orders under one seed, from 0: to see what the order changes.
     max_tokens : int
         Most tokens of one reply, >= 1. Not part of its name or id: more room makes no other judge.
+    method : {'classes', 'pairs'}
+        How it groups: one call lists the classes of all answers, or each call compares two, which small models can.
+    texts : {1, 2}
+        The version of the texts.
 
     Attributes
     ----------
@@ -71,7 +83,7 @@ class LLMJudge(StringJudge):
     Raises
     ------
     ValueError
-        If ``prompt`` is none of the three, or ``max_tokens`` is below 1.
+        If ``prompt`` is none of the three, ``method`` none of the two, or ``max_tokens`` is below 1.
 
     Examples
     --------
@@ -84,6 +96,8 @@ class LLMJudge(StringJudge):
     seed: int = 0
     order: int = 0
     max_tokens: int = JUDGE_TOKENS
+    method: str = "classes"
+    texts: int = TEXTS
     id: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -91,20 +105,27 @@ class LLMJudge(StringJudge):
             raise ValueError(f"a judge's max_tokens must be at least 1; got {self.max_tokens}")
         if self.prompt not in PROMPTS:
             raise ValueError(f"a judge's prompt must be one of {', '.join(PROMPTS)}; got {self.prompt!r}")
-        prompt = f"{self.prompt}@{self.prompt_hash[:12]}"
+        if self.method not in METHODS:
+            raise ValueError(f"a judge's method must be classes or pairs; got {self.method!r}")
+        prompt = f"{'pairs+' if self.method == 'pairs' else ''}{self.prompt}@{self.prompt_hash[:12]}"
         object.__setattr__(self, "id", f"llm:{self.model};prompt={prompt};seed={self.seed};order={self.order}")
 
     @property
     def name(self) -> str:
         """Its spelling: the model's, and after a ``#`` what is not the default."""
         parts = [self.prompt] if self.prompt != "default" else []
+        parts += [self.method] if self.method != "classes" else []
+        parts += [f"v{self.texts}"] if self.texts != TEXTS else []
         parts += [f"{option}={value}" for option in ("seed", "order") if (value := getattr(self, option))]
         return f"{self.model}#{','.join(parts)}" if parts else self.model
 
     @property
     def prompt_hash(self) -> str:
         """Sha256 over the two texts and everything else that shapes the messages."""
-        texts = load_text(f"partition-{self.prompt}-v1"), load_text(f"grade-{self.prompt}-v1")
+        grade = load_text(f"grade-{self.prompt}-v{self.texts}")
+        if self.method == "pairs":
+            return digest([load_text(f"pair-{self.prompt}-v1"), grade, PAIR_SCHEMA, GRADE_SCHEMA, CLIP]).hex()
+        texts = load_text(f"partition-{self.prompt}-v{self.texts}"), grade
         return digest([*texts, PARTITION_SCHEMA, GRADE_SCHEMA, CHUNK, CLIP]).hex()
 
     @property
@@ -137,12 +158,40 @@ class LLMJudge(StringJudge):
             If the judge twice gave something that is not a partition.
         """
         shown = sorted(range(len(answers)), key=lambda i: self._place(question, answers[i]))
+        if self.method == "pairs":
+            return (yield from self._by_pairs(question, answers, shown))
         classes = _Classes(len(answers))
         for index, strings in enumerate(_calls(shown, classes)):
             messages = self._partition_messages(question, [answers[i] for i in strings])
             labels = yield self._query(question, messages, _PartitionOf(len(strings)), index)
             classes.join(strings, labels)
         return by_first_appearance(classes.root(i) for i in range(len(answers)))
+
+    def _by_pairs(self, question: Question, answers: Sequence[str], shown: Sequence[int]) -> Procedure[list[int]]:
+        """Compare each string with the first of every class so far that no rule keeps it from, likely ones first.
+
+        What the rules call equal is not asked; what they keep apart (other numbers, a negation) is never joined, with
+        any member of a class.
+        """
+        from semece.judges.rules.relations import Relations  # its words and units take a while to load
+
+        relations = Relations(question.text, answers)
+        classes: list[list[int]] = []
+        count = 0
+        for i in shown:
+            open_to = [members for members in classes if not any(relations.apart(i, member) for member in members)]
+            home = next((members for members in open_to if any(relations.equal(i, member) for member in members)), None)
+            for members in sorted(open_to, key=lambda members: not relations.near(i, members[0])):
+                if home is None:
+                    messages = self._pair_messages(question, answers[members[0]], answers[i])
+                    home = members if (yield self._query(question, messages, read_pair, count)) else None
+                    count += 1
+            if home is None:
+                classes.append([i])
+            else:
+                home.append(i)
+        label = {i: number for number, members in enumerate(classes) for i in members}
+        return by_first_appearance(label[i] for i in range(len(answers)))
 
     def grade(self, question: Question, answer: str, /) -> Procedure[Verdict]:
         """Grade one answer against the question's references.
@@ -172,17 +221,19 @@ class LLMJudge(StringJudge):
             "references": list(question.references),
             "answer": _clipped(answer, 4 * CLIP),
         }
-        messages = _messages(f"grade-{self.prompt}-v1", _json(data))
-        verdict: Verdict = yield self._query(question, messages)
+        messages = _messages(f"grade-{self.prompt}-v{self.texts}", _json(data))
+        verdict: Verdict = yield self._query(question, messages, read_grade)
         return verdict
 
     def _query(
-        self, question: Question, messages: tuple[Message, ...], read: _PartitionOf | None = None, index: int = 0
+        self, question: Question, messages: tuple[Message, ...], read: Callable[[str], Any], index: int = 0
     ) -> Query:
-        """Put a query: for a partition if its reader is given, else for a verdict."""
-        stage, schema, shown = ("partition", PARTITION_SCHEMA, read.n) if read else ("grade", GRADE_SCHEMA, 1)
+        """Put a query: what it is for is told by the reader of its reply."""
+        stage = "grade" if read is read_grade else "partition"
+        schema = GRADE_SCHEMA if read is read_grade else PAIR_SCHEMA if read is read_pair else PARTITION_SCHEMA
+        shown = read.n if isinstance(read, _PartitionOf) else 2 if read is read_pair else 1
         decoding = Decoding(0.0, None, self.max_tokens, schema=schema)
-        return Query(self.id, stage, question.id, index, read or read_grade, messages, decoding, shown)
+        return Query(self.id, stage, question.id, index, read, messages, decoding, shown)
 
     def _place(self, question: Question, answer: str) -> bytes:
         """Give the sort key of an answer: random, but the same wherever it stood."""
@@ -192,8 +243,13 @@ class LLMJudge(StringJudge):
         """Give the messages of one call: the answers one a line, numbered from 1."""
         rows = ",\n".join(_json([number, _clipped(text, CLIP)]) for number, text in enumerate(strings, 1))
         return _messages(
-            f"partition-{self.prompt}-v1", f'{{"question": {_json(question.text)}, "answers": [\n{rows}\n]}}'
+            f"partition-{self.prompt}-v{self.texts}", f'{{"question": {_json(question.text)}, "answers": [\n{rows}\n]}}'
         )
+
+    def _pair_messages(self, question: Question, one: str, other: str) -> tuple[Message, ...]:
+        """Give the messages that compare two answers."""
+        data = {"question": question.text, "answers": [_clipped(one, CLIP), _clipped(other, CLIP)]}
+        return _messages(f"pair-{self.prompt}-v1", _json(data))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,15 @@ from semece.prompts.confidences import Scale
 from semece.prompts.final_message import is_blank
 from semece.prompts.markup import bare, last_box
 from semece.prompts.non_answers import is_non_answer
-from semece.prompts.replies import GRADE_SCHEMA, PARTITION_SCHEMA, by_first_appearance, read_grade, read_partition
+from semece.prompts.replies import (
+    GRADE_SCHEMA,
+    PAIR_SCHEMA,
+    PARTITION_SCHEMA,
+    by_first_appearance,
+    read_grade,
+    read_pair,
+    read_partition,
+)
 from semece.prompts.responses import Reading, is_short, read_response
 
 if TYPE_CHECKING:
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GRADE_SCHEMA",
+    "PAIR_SCHEMA",
     "PARTITION_SCHEMA",
     "Elicit",
     "Labels",
@@ -44,6 +53,7 @@ __all__ = [
     "last_box",
     "load_text",
     "read_grade",
+    "read_pair",
     "read_partition",
     "read_response",
     "reader_id",

@@ -1,4 +1,4 @@
-"""The readers of judges' replies: a partition, a verdict, and how to ask again."""
+"""The readers of judges' replies: a partition, a comparison, a verdict, and how to ask again."""
 
 from __future__ import annotations
 
@@ -32,6 +32,14 @@ GRADE_SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 """JSON schema of a grade: one of the three words."""
+
+PAIR_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"comparison": {"type": "string", "enum": ["same", "different"]}},
+    "required": ["comparison"],
+    "additionalProperties": False,
+}
+"""JSON schema of a comparison: one of two words."""
 
 _LONGEST_ECHO = 2000
 
@@ -123,6 +131,26 @@ def read_grade(text: str) -> Verdict:
         if said == verdict:
             return verdict
     raise ParseError(f"verdict must be correct, incorrect or not_attempted; got {_shown([said])}")
+
+
+def read_pair(text: str) -> bool:
+    """Read whether two answers are the same.
+
+    Raises
+    ------
+    semece.errors.ParseError
+        If the reply is not one JSON object with the one field ``comparison``, or holds anything but ``same`` or
+        ``different``.
+
+    Examples
+    --------
+    >>> read_pair('{"comparison": "same"}'), read_pair('{"comparison": "different"}')
+    (True, False)
+    """
+    said = _only_field(text, "comparison")
+    if said not in ("same", "different"):
+        raise ParseError(f"comparison must be same or different; got {_shown([said])}")
+    return said == "same"
 
 
 def _only_field(text: str, name: str) -> object:

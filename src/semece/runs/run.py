@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from semece.errors import SemeceError, StoreError
-from semece.judges import STAGES, open_judges
+from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
 from semece.runs.graded_classes import GradedClasses, graded_classes
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
@@ -72,11 +72,13 @@ class Run:
             self._view, self._identity = self._store.meta("view"), self._store.meta("identity")
             if self._view is None or self._identity is None:
                 raise StoreError(f"{self.path} holds no run yet; 'semece run' or 'semece score' fills it")
-            self.judges = open_judges(
+            grouping, grading = open_judges(
                 partition_judge or judge or self._view["partition_judge"],
                 grade_judge or judge or self._view["grade_judge"],
                 prompt=self._view["judge_prompt"],
             )
+            known = [partial(self._store.judges, stage) for stage in STAGES]
+            self.judges = as_asked(grouping, known[0]), as_asked(grading, known[1])
         except BaseException:
             if self._store is not path:  # a store that was open before stays so
                 self._store.close()

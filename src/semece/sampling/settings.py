@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from semece.datasets import BENCHMARKS
 from semece.errors import SemeceError
-from semece.judges import PROMPTS, with_room
+from semece.judges import METHODS, PROMPTS, with_method, with_room
 from semece.models import Decoding, check_model, is_address, keep_secret, secrets_of, service_of, shown_address
 from semece.prompts import ResponsePrompt, response_prompt
 from semece.sampling.budget import Budget, PriceList
@@ -156,6 +156,8 @@ class Settings(CallSettings):
         Spellings; the first sets both stages. None: ``rules`` for models that run here.
     judge_prompt : str
         Which texts instruct a judge that is a model.
+    partition_method : {'classes', 'pairs'}
+        How a judge that is a model groups: a call lists the classes of all answers, or each compares two.
     judge_max_tokens : int or None
         Most tokens of one reply of a judge that is a model; None: 2,048. One that reasons first may need more.
     grade_classes : {'all', 'mode'}
@@ -206,6 +208,12 @@ class Settings(CallSettings):
     judge_prompt: str = judging(
         "default", help="default, strict or loose.", rule=one_of(*PROMPTS), study="judge.prompt"
     )
+    partition_method: str = judging(
+        "classes",
+        help="How a model groups: classes lists all, pairs compares two answers a call.",
+        rule=one_of(*METHODS),
+        study="judge.method",
+    )
     judge_max_tokens: int | None = judging(
         None, help="Per reply of a judge; 2048.", rule=at_least(1), study="judge.max_tokens"
     )
@@ -238,7 +246,7 @@ class Settings(CallSettings):
         return replace(prompt, pattern=self.answer_pattern)
 
     def judges(self) -> tuple[str, str]:
-        """Spell the judges of the two stages; a model with the limit on the tokens of its replies, if one is set.
+        """Spell the judges of the two stages; a model with how it groups and the limit on its replies, if they are set.
 
         Raises
         ------
@@ -249,6 +257,7 @@ class Settings(CallSettings):
         if fallback is None and (self.partition_judge is None or self.grade_judge is None):
             fallback = default_judge(self.model, self.dataset)
         grouping, grading = self.partition_judge or str(fallback), self.grade_judge or str(fallback)
+        grouping = with_method(grouping, self.partition_method)
         return with_room(grouping, self.judge_max_tokens), with_room(grading, self.judge_max_tokens)
 
     def words(self) -> list[str]:

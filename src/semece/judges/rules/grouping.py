@@ -55,11 +55,9 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     >>> group("Who was it?", ["Nixon", "President Richard Nixon", "J. F. Kennedy", "John Kennedy", "Abraham Lincoln"])
     [0, 0, 1, 1, 2]
     """
-    asked = read(question)
-    asks = frozenset(item.key for item in asked.items) & {"year", "numeral", "when", "many", "or", *PERSON}
-    asks |= {"work"} if asks_work(asked) else set()
+    asks = asks_of(question)
     texts = sorted(set(answers))
-    forms = [prepare(text, affirming(read_answer(committed(text, question), question), asked), asked) for text in texts]
+    forms = forms_of(question, texts)
     links = _links(forms, asks)
     groups = _Groups(forms, links, asks)
     for pair in (pair for pair in links if links[pair] > DETAILED):
@@ -71,6 +69,19 @@ def group(question: str, answers: Sequence[str]) -> list[int]:
     place = {text: number for number, text in enumerate(texts)}
     labels: dict[int, int] = {}
     return [labels.setdefault(groups.home[place[text]], len(labels)) for text in answers]
+
+
+def asks_of(question: str) -> frozenset[str]:
+    """Say what a question asks for, as far as that decides what two answers are to each other."""
+    asked = read(question)
+    asks = frozenset(item.key for item in asked.items) & {"year", "numeral", "when", "many", "or", *PERSON}
+    return asks | ({"work"} if asks_work(asked) else frozenset())
+
+
+def forms_of(question: str, texts: Sequence[str]) -> list[Form]:
+    """Read answers to a question, to compare them."""
+    asked = read(question)
+    return [prepare(text, affirming(read_answer(committed(text, question), question), asked), asked) for text in texts]
 
 
 class _Groups:
