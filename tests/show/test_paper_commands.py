@@ -14,7 +14,7 @@ from semece.runs.renderers import to_csv, to_latex
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.show.figures.run_figures import FIGURES, MOST, draw
-from semece.show.tables.paper_tables import POOLED, TABLES, groups, known, largest_budget, paper_table
+from semece.show.tables.paper_tables import BUDGET_TABLES, POOLED, TABLES, groups, known, largest_budget, paper_table
 from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.uncertainty.bootstrap import NEAR_ZERO, is_low_margin, paired_bootstrap
@@ -149,6 +149,42 @@ def test_a_confidence_that_nobody_stated_has_no_row_and_no_number(tmp_path):
     assert (row["ver_questions"], row["ver_ece"]) == (0, None)
 
 
+def test_the_table_of_semx_is_its_reliability_and_adds_up_to_its_numbers(runs):
+    table = paper_table("semx", runs[:1])
+    summary = paper_table("ece", runs[:1]).to_dicts()[0]
+    gaps = table["gap"].to_numpy() * table["questions"].to_numpy() / 80
+    assert gaps.sum() == pytest.approx(summary["held_out_gap"])
+    assert np.abs(gaps).sum() == pytest.approx(summary["semx_ece"])
+    assert table["questions"].sum() == pytest.approx(80)
+    assert paper_table("semx", runs)["model"].unique(maintain_order=True).to_list() == ["seed1", "seed2"]
+
+
+def test_semx_by_budget_ends_with_the_run_and_needs_few_answers(runs):
+    table = paper_table("semx", runs[:1], by="budget")
+    assert table["n"].to_list() == [2, 4, 6, 10, 20]
+    last, summary = table.to_dicts()[-1], paper_table("ece", runs[:1]).to_dicts()[0]
+    for name in ("held_out_gap", "semx_ece"):
+        assert [last[name + end] for end in ENDS] == pytest.approx([summary[name + end] for end in ENDS])
+    first = table.to_dicts()[0]
+    assert first["semx_ece"] == pytest.approx(abs(first["held_out_gap"]))  # one response selects: one bin
+
+
+def test_a_table_without_rows_by_budget_and_a_run_without_grades_of_all_classes_say_so(runs, tmp_path):
+    for name in {*TABLES} - {*BUDGET_TABLES}:
+        with pytest.raises(ValueError, match="only the table semx has rows by budget; got"):
+            paper_table(name, runs, by="budget")
+    with pytest.raises(ValueError, match="by must be bin or budget; got 'n'"):
+        paper_table("semx", runs, by="n")
+    rows = [
+        {"id": f"q{i}", "question": f"{i}?", "answers": list("aab"), "labels": [0, 0, 1], "grades": {"0": "correct"}}
+        for i in range(12)
+    ]
+    (tmp_path / "s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    score([tmp_path / "s.jsonl"], tmp_path / "s.db")
+    with Run(tmp_path / "s.db") as run, pytest.raises(SemeceError, match="SemX needs a grade of every class"):
+        paper_table("semx", [run])
+
+
 def test_baselines_are_measured_on_the_same_answers(runs):
     table = paper_table("baselines", runs[:1])
     assert table["score"].to_list()[:4] == ["verbalized", "sem1", "sem2", "first-second distance"]
@@ -156,6 +192,9 @@ def test_baselines_are_measured_on_the_same_answers(runs):
     pool = runs[0].pool()
     assert margin["ece"] == pytest.approx(ece(pool.margin, pool.correct))
     assert table.filter(score="verbalized")["auroc"].to_list() == [0.5]
+    for name in ("ece", "smooth_ece", "ece_sweep", "brier", "auroc", "aurc"):
+        value, low, high = (table[f"{name}{end}"].to_numpy() for end in ENDS)
+        assert ((low <= value) & (value <= high)).all()
     assert table.filter(pl.col("clipped") > 0)["score"].to_list() in ([], ["entropy agreement, Miller-Madow"])
 
 

@@ -21,8 +21,11 @@ Runs = Annotated[list[Path], typer.Argument(help="Run files.")]
 OneRun = Annotated[Path, typer.Argument(help="A run file.")]
 Judge = Annotated[str | None, typer.Option("--judge", "-j", help="Instead of the run's own judge.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-TABLE_NAMES = "ece, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
-FIGURE_NAMES = "reliability, risk-coverage, margin, regime, sweep, sweep-ece, rate, budget or predictions"
+TABLE_NAMES = "ece, semx, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
+FIGURE_NAMES = (
+    "reliability, semx, semx-budget, risk-coverage, margin, regime, sweep, sweep-ece, rate, budget or predictions"
+)
+
 
 ToStdout = Annotated[Path | None, typer.Option("--output", "-o", help="Default: stdout.")]
 ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.png.")]
@@ -245,6 +248,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     runs: Runs,
     form: Annotated[str, typer.Option("--format", "-f", help="md, latex, csv or json.")] = "md",
     digits: Annotated[int, typer.Option("--digits", min=0, max=17, help="Decimals in md and latex.")] = 3,
+    by: Annotated[str, typer.Option("--by", help="bin, or for semx: budget, fewer answers.")] = "bin",
     output: ToStdout = None,
     judge: Judge = None,
 ) -> None:
@@ -256,7 +260,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     from semece.runs import write
 
     with open_runs(runs, judge) as opened, bad_arguments():
-        found = tables.paper_table(name, opened)
+        found = tables.paper_table(name, opened, by=cast("tables.By", by))
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)
         text = tables.render(found, cast("tables.Format", form), digits=digits)

@@ -13,7 +13,9 @@ from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .renderers import Format as Format
 from .renderers import cells as cells
+from .renderers import end_text as end_text
 from .renderers import label as label
+from .renderers import number_text as number_text
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv
@@ -26,6 +28,7 @@ from .run import names_of as names_of
 from .run import pool_of as pool_of
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
+from .sentences import KNOWS as KNOWS
 from .sentences import REASONS as REASONS
 from .sentences import bounds_text as bounds_text
 from .sentences import excluded_text as excluded_text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -51,20 +51,20 @@ class GradedClasses(NamedTuple):
         """The counts without the classes that are no answer."""
         return Counts(np.where(self.refused > 0, 0, self.counts.values), self.counts.offsets)
 
-    def residuals(self, *, n_bins: int = 10, closed: Closed = "left") -> SemX | None:
+    def residuals(self, *, budget: int | None = None, n_bins: int = 10, closed: Closed = "left") -> SemX | None:
         """Give SemX's residuals of the questions with two answers that are no refusals.
 
         Parameters
         ----------
-        n_bins, closed
+        budget, n_bins, closed
             As in :func:`semece.semx`.
 
         Returns
         -------
         SemX or None
-            None where no question has two, and where classes without a grade are selected with a chance of more than
-            :data:`MOST_UNGRADED` on average: as if only the deployed answers were graded. Then there is the bracket of
-            Sem1 and Sem2.
+            None where no question has two (or as many as the budget), and where classes without a grade are selected
+            with a chance of more than :data:`MOST_UNGRADED` on average: as if only the deployed answers were graded.
+            Then there is the bracket of Sem1 and Sem2.
 
         Examples
         --------
@@ -75,9 +75,10 @@ class GradedClasses(NamedTuple):
         >>> print(some._replace(correct=np.array([1.0, np.nan] * 4)).residuals())
         None
         """
-        if self.answered.responses.max(initial=0) < 2:
+        if self.answered.responses.max(initial=0) < (budget or 2):
             return None
-        found = semx(correct=self.correct, counts=self.counts, refused=self.refused, n_bins=n_bins, closed=closed)
+        given: Any = {"correct": self.correct, "counts": self.counts, "refused": self.refused}
+        found = semx(**given, budget=budget, n_bins=n_bins, closed=closed)
         return found if found.ungraded.sum() <= MOST_UNGRADED * len(found.questions) else None
 
 

@@ -182,6 +182,14 @@ class Binning(NamedTuple):
 ECE_OPTIONS = ("ids", "n_bins", "closed")
 HELD_OUT: tuple[Table, ...] = ("summary", "headline", "ece")
 """The tables of the numbers that are about the model and not about a confidence."""
+SCORES: tuple[tuple[str, str, str, Literal["higher", "lower"]], ...] = (
+    ("smooth_ece", "Smooth ECE", "adaptive_intervals:smooth_ece", "lower"),
+    ("ece_sweep", "ECE (sweep)", "adaptive_intervals:ece_sweep", "lower"),
+    ("brier", "Brier score", "score_intervals:brier", "lower"),
+    ("auroc", "AUROC", "score_intervals:auroc", "higher"),
+    ("aurc", "AURC", "score_intervals:aurc", "lower"),
+)
+"""Name, heading, function without ``_interval`` and direction of what stands beside the ECE of other confidences."""
 METRICS: tuple[Metric, ...] = (
     Metric(
         "accuracy",
@@ -222,9 +230,10 @@ METRICS: tuple[Metric, ...] = (
         terms="diagnostics.changes:bin_terms",
     ),
     Metric("gap", "", "uncertainty.held_out_errors:gap_interval", None, tables=("summary",), options=("ids",)),
-    Metric("brier", "Brier score", "calibration.proper_scores:brier", "lower", tables=("baselines",)),
-    Metric("auroc", "AUROC", "calibration.ranking:auroc", "higher", tables=("baselines",)),
-    Metric("aurc", "AURC", "calibration.ranking:aurc", "lower", tables=("baselines",)),
+    *(
+        Metric(name, title, f"uncertainty.{place}_interval", better, tables=("baselines",), options=("ids",))
+        for name, title, place, better in SCORES
+    ),
 )
 """The metrics, in the order of columns."""
 

@@ -68,6 +68,7 @@ from .uncertainty.exclusions import ece_bounds as ece_bounds
 from .uncertainty.held_out_errors import HeldOutGap as HeldOutGap
 from .uncertainty.held_out_errors import SemXError as SemXError
 from .uncertainty.held_out_errors import gap_interval as gap_interval
+from .uncertainty.held_out_errors import semx_table as semx_table
 from .uncertainty.intervals import Interval as Interval
 from .uncertainty.intervals import accuracy_interval as accuracy_interval
 from .uncertainty.intervals import debiased_ece as debiased_ece

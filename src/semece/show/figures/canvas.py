@@ -32,12 +32,12 @@ COLUMN_WIDTH = 3.35
 INK, MUTED, FAINT = "#1b1b1f", "#6b6b73", "#d9d9de"
 """Text and axes; secondary text; grids and counts."""
 
-COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#d96b00"}
+COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#d96b00", "semx": "#0b6b4f"}
 """One colour per estimator, told apart by people with any common colour vision and, with the markers, in grey."""
 
-MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^"}
+MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^", "semx": "D"}
 
-NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Verbalized"}
+NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Verbalized", "semx": "SemX"}
 
 STYLE: dict[str, Any] = {
     "font.family": "sans-serif",

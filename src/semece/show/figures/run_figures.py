@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
 from semece.show import figures
-from semece.show.tables.paper_tables import POOLED, by_budget, groups, known
+from semece.show.tables.paper_tables import POOLED, by_budget, groups, known, semx_budget_rows, semx_rows
 from semece.show.tables.theory_tables import regime_table
 from semece.stats import alignment, budget_spread, margin_strata, rate, rate_slope, sweep
 
@@ -134,6 +134,8 @@ def _rate(ax: Axes, group: PooledQuestions) -> None:
 
 
 PANELS: dict[str, Callable[[Axes, PooledQuestions], object]] = {
+    "semx": lambda ax, group: figures.plot_semx(semx_rows(group), ax=ax),
+    "semx-budget": lambda ax, group: figures.plot_semx_budgets(semx_budget_rows(group), ax=ax),
     "risk-coverage": _risk_coverage,
     "margin": lambda ax, group: figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool)),
     "regime": _regime,

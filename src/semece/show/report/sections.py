@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from semece.runs import KNOWS, end_text, number_text
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows
+from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, sweep
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def sections(group: PooledQuestions) -> Iterator[Section]:
     ------
     Section
     """
+    if group.classes.residuals() is not None:
+        yield _model(group)
     yield _abstention(group)
     if len(group.pool.correct) >= FEW:
         yield _margin(group)
@@ -88,6 +91,30 @@ def _draw(name: str, group: PooledQuestions, caption: str) -> Drawing:
     fig, (ax,) = figures.figure()
     PANELS[name](ax, group)
     return Drawing(name, fig, caption)
+
+
+MEANING = (
+    "One half of a question's answers chooses an answer, and the other half says how frequent it is, averaged over all "
+    "halves. A model that knows its chances is right as often as that frequency says, however few answers there are."
+)
+"""What SemX is, in plain words."""
+
+
+def _model(group: PooledQuestions) -> Section:
+    budgets = semx_budget_rows(group)
+    bins = _draw("semx", group, "Below the diagonal the model is over-confident; error bars are 95 % intervals.")
+    if budgets.height <= 2:
+        return Section(KNOWS, (MEANING,), (bins,), semx_rows(group))
+    some = " and ".join(map(_gap_text, (budgets.row(0, named=True), budgets.row(-1, named=True))))
+    caption = "What fewer answers per question would have shown; error bars are 95 % intervals."
+    sentences = (MEANING, f"The held-out gap, with its 95 % interval, is {some}.")
+    return Section(KNOWS, sentences, (bins, _draw("semx-budget", group, caption)), semx_rows(group))
+
+
+def _gap_text(row: dict[str, Any]) -> str:
+    """Write the held-out gap at a number of answers."""
+    gap, low, high = row["held_out_gap"], row["held_out_gap_low"], row["held_out_gap_high"]
+    return f"{number_text(gap)} ({end_text(low)} to {end_text(high)}) with {row['n']} answers"
 
 
 def _abstention(group: PooledQuestions) -> Section:

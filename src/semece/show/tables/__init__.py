@@ -31,7 +31,7 @@ from semece.runs import (
     to_markdown,
 )
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
-from semece.show.tables.paper_tables import TABLES, paper_table
+from semece.show.tables.paper_tables import TABLES, By, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
 from semece.stats import REGIMES, gap_interval
 
@@ -40,6 +40,7 @@ __all__ = [
     "REASONS",
     "REGIMES",
     "TABLES",
+    "By",
     "Format",
     "bounds_text",
     "cells",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -22,7 +22,7 @@ from semece.runs import (
     spread_all,
     summary_frame,
 )
-from semece.stats import BUDGETS, alignment, frame, margin_strata, rate, rate_slope, sweep
+from semece.stats import BUDGETS, alignment, frame, margin_strata, rate, rate_slope, semx_table, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.runs import GradedClasses, QuestionView, Run
-    from semece.stats import Closed, Pool
+    from semece.stats import Closed, Pool, SemX
 
 POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
@@ -94,16 +94,22 @@ def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionVie
     return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused)
 
 
-def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
+By = Literal["bin", "budget"]
+"""What a row of a table is."""
+
+
+def paper_table(name: str, runs: Sequence[Run], *, by: By = "bin") -> pl.DataFrame:
     """Make one of the paper's tables.
 
     Parameters
     ----------
-    name : {'ece', 'bootstrap', 'baselines', 'abstention', 'margin', 'sweep', 'rate', 'slope', 'alignment'}
+    name : {'ece', 'semx', 'bootstrap', 'baselines', 'abstention', 'margin', 'sweep', 'rate', 'slope', 'alignment'}
         Which; see :data:`TABLES`.
     runs : sequence of Run
         Opened run files. Several runs of one dataset are also pooled; then a question is the unit, however many models
         answered it.
+    by : {'bin', 'budget'}
+        What the rows of ``semx`` are: bins, or numbers of answers.
 
     Returns
     -------
@@ -113,13 +119,18 @@ def paper_table(name: str, runs: Sequence[Run]) -> pl.DataFrame:
     Raises
     ------
     ValueError
-        There is no such table.
+        There is no such table, or it has no rows by budget.
     SemeceError
         As :func:`groups`.
     """
     if name not in TABLES:
         raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}")
-    return pl.concat([named(group, TABLES[name](group)) for group in groups(runs)], how="diagonal_relaxed")
+    if by not in {"bin", "budget"}:
+        raise ValueError(f"by must be bin or budget; got {by!r}")
+    if by == "budget" and name not in BUDGET_TABLES:
+        raise ValueError(f"only the table {', '.join(BUDGET_TABLES)} has rows by budget; got {name!r}")
+    make = BUDGET_TABLES[name] if by == "budget" else TABLES[name]
+    return pl.concat([named(group, make(group)) for group in groups(runs)], how="diagonal_relaxed")
 
 
 def named(group: PooledQuestions, part: pl.DataFrame) -> pl.DataFrame:
@@ -269,8 +280,58 @@ def margin_rows(group: PooledQuestions) -> pl.DataFrame:
     return table.filter(table["questions"] > 0)
 
 
+FEWER = (2, 4, 6, *BUDGETS)
+"""Answers per question for which SemX is given: few are enough for it."""
+
+
+def residuals_of(group: PooledQuestions) -> SemX:
+    """Give SemX's residuals of a group.
+
+    Raises
+    ------
+    SemeceError
+        Not every class is graded, or no question has two answers that are no refusals.
+    """
+    found = group.classes.residuals()
+    if found is None:
+        name = f"{group.dataset} · {group.model}"
+        raise SemeceError(
+            f"{name}: SemX needs a grade of every class and two answers of some question that are no refusals; "
+            "--grade-classes all grades every class"
+        )
+    return found
+
+
+def semx_rows(group: PooledQuestions) -> pl.DataFrame:
+    """Give the reliability of SemX, a row for each bin that a block selects in (:func:`semece.semx_table`).
+
+    ``questions`` is the number that the bin has in expectation. Nothing for a pool of runs: its rows are not
+    independent.
+    """
+    residuals = residuals_of(group)
+    columns = semx_table(residuals)._asdict()
+    table = pl.DataFrame(columns).filter(~pl.col("chance").is_nan())
+    table = table.with_columns(questions=pl.col("chance") * len(residuals.questions))
+    shown = table.select("low", "high", "questions", "held_out", *list(columns)[4:])
+    return shown.clear() if group.model == POOLED else shown
+
+
+def semx_budget_rows(group: PooledQuestions) -> pl.DataFrame:
+    """Give the held-out gap and SemX-ECE at smaller numbers of answers ``n``, with intervals."""
+    residuals_of(group)
+    answers = group.classes.answered.responses
+    most = min(group.n, int(answers.max()))
+    rows: list[dict[str, Any]] = []
+    for n in sorted({*(budget for budget in FEWER if budget < most), most}):
+        row: dict[str, Any] = {"n": n, "questions": int(np.sum(answers >= n))}
+        found = group.classes.residuals(budget=n)
+        rows.append(row | dict(residual_columns("ece", found, ids=repeated(group.classes.ids))))
+    return summary_frame(rows)
+
+
 TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "ece": calibration_rows,
+    "semx": semx_rows,
     "bootstrap": bootstrap_rows,
     "baselines": baseline_rows,
     "abstention": abstention_rows,
@@ -281,3 +342,6 @@ TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "alignment": lambda group: alignment(group.pool),
 }
 """Which table is made how."""
+
+BUDGET_TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {"semx": semx_budget_rows}
+"""Tables whose rows may be numbers of answers instead."""
