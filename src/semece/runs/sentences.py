@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from semece.runs.graded_classes import FEW, RIGHT_ON_AVERAGE
 from semece.runs.metrics import CONFIDENCES
-from semece.runs.model_claims import FEW, RIGHT_ON_AVERAGE
 from semece.runs.renderers import end_text, number_text
 from semece.stats import REGIMES, regime_text
 

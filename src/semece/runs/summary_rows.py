@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from semece.runs.graded_classes import model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, metrics_of
-from semece.runs.model_claims import model_columns
 from semece.runs.sentences import REASONS, excluded_text
 from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, paired_bootstrap, reliability_table
 
@@ -107,7 +107,7 @@ def summary_row(
     dict
         ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; ``held_out_gap``
         and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; what is
-        claimed of the model (:func:`semece.runs.model_claims.model_columns`); ``refused``, how many of the questions
+        claimed of the model (:func:`semece.runs.graded_classes.model_columns`); ``refused``, how many of the questions
         get no answer; for each of ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), and the
         first three with ``_attempted`` where some questions are refused: ``_questions``, ``_confidence`` and
         ``_accuracy`` (means), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from semece.runs import KNOWS, end_text, number_text
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
+from semece.show.tables import KNOWS, end_text, number_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, sweep
 

@@ -8,15 +8,18 @@ A table is a polars DataFrame in which a number ``x`` may have companions ``x_lo
 from __future__ import annotations
 
 from semece.runs import (
+    KNOWS,
     NOTE,
     REASONS,
     Format,
     bounds_text,
     cells,
+    end_text,
     excluded_text,
     headline,
     judge_text,
     label,
+    number_text,
     plural,
     reading_lines,
     reliability,
@@ -36,6 +39,7 @@ from semece.show.tables.theory_tables import constants_table, regime_table
 from semece.stats import REGIMES, gap_interval
 
 __all__ = [
+    "KNOWS",
     "NOTE",
     "REASONS",
     "REGIMES",
@@ -45,12 +49,14 @@ __all__ = [
     "bounds_text",
     "cells",
     "constants_table",
+    "end_text",
     "excluded_text",
     "gap_interval",
     "grading_table",
     "headline",
     "judge_text",
     "label",
+    "number_text",
     "pairs_table",
     "paper_table",
     "partition_table",
