@@ -300,7 +300,7 @@ def test_runs_of_one_dataset_with_other_n_are_not_pooled(folder, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("table", "ecee", "RUN"), "table must be one of ece, bootstrap, "),
+        (("table", "ecee", "RUN"), "table must be one of ece, semx, bootstrap, "),
         (("table", "ece", "RUN", "--format", "xls"), "format must be one of md, latex, csv, json; got 'xls'"),
         (("figure", "margins", "RUN", "-o", "a.pdf"), "figure must be one of reliability, "),
         (("figure", "margin", "RUN", "-o", "a.bmp"), "a figure is written as .pdf, .svg or .png; got 'a.bmp'"),
