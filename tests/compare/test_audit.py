@@ -894,7 +894,7 @@ def test_empty_answers_and_notes_are_printed(semece, tmp_path):
 def test_what_cannot_be_done_is_one_sentence(semece, large, tmp_path):
     path = large.path
     assert semece("audit", "export", path, "-o", "a.ods")[::2] == (
-        1,
+        2,
         "semece: the sheets' name must end in .csv or .xlsx; got 'a.ods'\n",
     )
     assert semece("audit", "export", path, "--by", "model")[0] == 2

@@ -124,7 +124,7 @@ def test_a_fault_is_classified_as_what_it_was_and_not_asked_again(fault, key):
         call(server)
     assert (caught.value.status, caught.value.retry_after, caught.value.maybe_paid) == TRANSIENT[fault]
     assert server.account.requests.total() == 1
-    assert str(caught.value).startswith("openai-api/test/m: ")
+    assert str(caught.value).startswith(f"openai-api/test/m at {server.url.removeprefix('http://')}: ")
     assert "\n" not in str(caught.value)
 
 
@@ -275,7 +275,7 @@ def test_what_asking_again_does_not_help_is_one_sentence_with_the_providers_own(
         with pytest.raises(ModelError) as caught:
             call(server)
     assert type(caught.value) is ProviderError
-    assert str(caught.value) == f"openai-api/test/m {sentence}"
+    assert str(caught.value) == f"openai-api/test/m at {server.url.removeprefix('http://')} {sentence}"
     assert server.account.requests.total() == 1
 
 
@@ -410,9 +410,65 @@ def test_a_service_that_counts_no_tokens_has_no_usage(usage):
     [b"", b"null", b"[]", b"3", b'{"choices": 3}', b'{"choices": [3]}', b"\xff\xfe", b"[" * 100_000],
 )
 def test_a_body_of_any_other_shape_is_broken(body):
-    with pytest.raises(TransientError, match=r"the reply was broken$") as caught:
+    with pytest.raises(
+        TransientError, match=r"the reply was broken: (it is no JSON|there are no choices in it)$"
+    ) as caught:
         canned((200, body))
     assert (caught.value.status, caught.value.maybe_paid) == ("broken_body", True)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "sentence"),
+    [
+        ({"error": {"code": 429, "message": "slow down"}}, "rate_limited", "429 slow down"),
+        ({"error": {"type": "overloaded_error", "message": "later"}}, "server", "503 later"),
+        ({"error": "something broke"}, "server", "500 something broke"),
+        ({"error": {"type": "authentication_error", "message": "bad key"}}, None, "refused the key (401): bad key"),
+        ({"error": {"code": "insufficient_quota", "message": "pay"}}, None, "has no quota left (429): pay"),
+        ({"object": "error", "message": "no such model", "code": 404}, None, "does not know this model (404): no such"),
+        ({"choices": [{"finish_reason": "error", "error": {"code": 502, "message": "lost"}}]}, "server", "502 lost"),
+    ],
+)
+def test_an_error_with_status_200_is_the_error_it_says(body, kind, sentence):
+    with pytest.raises(ProviderError) as caught:
+        canned((200, body))
+    assert (getattr(caught.value, "status", None), sentence in str(caught.value)) == (kind, True)
+
+
+def test_a_page_in_the_place_of_a_reply_and_a_list_without_choices_are_said():
+    for body, why in (
+        (b"<html>Sign in</html>", "a web page in its place"),
+        (b'{"choices": []}', "there are no choices"),
+    ):
+        with pytest.raises(TransientError, match=why):
+            canned((200, body))
+
+
+def test_bytes_that_are_no_text_and_a_byte_order_mark_are_noticed():
+    body = json.dumps(choices(said("caf\xe9")), ensure_ascii=False)
+    one = Request(ASK.messages)
+    got, _ = canned((200, b"\xef\xbb\xbf" + body.encode("latin-1")), request=one)
+    assert got.replies[0].text == "caf\ufffd"
+    assert got.events == (
+        "openai-api/test/m sent bytes that are no utf-8: they are kept as \ufffd",
+        "openai-api/test/m begins its replies with a byte order mark: it is left out",
+    )
+    assert canned((200, body.replace("\xe9", "\ufffd").encode()), request=one)[0].events == ()
+
+
+def test_a_redirect_to_another_host_is_refused_and_one_on_the_same_host_followed():
+    good = (200, choices(said("a")))
+    assert canned((307, b"", {"Location": "/v1/elsewhere"}), good)[0].replies[0].text == "a"
+    with pytest.raises(ProviderError, match=r"127\.0\.0\.1 sends requests on to localhost: nothing is sent there"):
+        canned((307, b"", {"Location": "http://localhost:9/v1/chat/completions"}))
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Only one completion choice is allowed", "multiple choices are not supported here"]
+)
+def test_a_service_that_says_it_knows_one_choice_is_asked_one_by_one(sentence):
+    got, model = canned((400, {"error": {"message": sentence}}), (200, choices(said("a"))))
+    assert (len(got.replies), model.max_choices) == (1, 1)
 
 
 def test_a_body_that_is_not_what_its_encoding_says_is_broken():
@@ -574,7 +630,10 @@ def test_a_refusal_that_names_no_option_is_final(body):
 def test_the_sentence_of_an_error_is_found_in_every_shape(body, sentence):
     with pytest.raises(ModelError) as caught:
         canned((404, body))
-    assert str(caught.value) == f"openai-api/test/m does not know this model (404): {sentence}"
+    assert re.fullmatch(
+        rf"openai-api/test/m at 127\.0\.0\.1:\d+ does not know this model \(404\): {re.escape(sentence)}",
+        str(caught.value),
+    )
 
 
 @pytest.mark.parametrize(("status", "kind"), [(408, "timeout"), (409, "server"), (425, "server"), (529, "server")])

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from semece.datasets import Dataset
-from semece.errors import ModelError, TransientError
+from semece.errors import ModelError, ProviderError, TransientError
 from semece.models import Decoding, Message, Request, Usage, open_model
 from semece.models.anthropic_google.provider_errors import named_option
 from semece.prompts.replies import GRADE_SCHEMA
@@ -172,6 +172,35 @@ def test_a_text_that_the_service_stopped_is_no_answer_whatever_its_word_for_it(s
     assert "Paris" in reply.text, "what came is kept"
 
 
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        ({"type": "overloaded_error", "message": "later", "status": "UNAVAILABLE", "code": 503}, "server"),
+        ({"type": "authentication_error", "message": "bad key", "status": "UNAUTHENTICATED", "code": 401}, None),
+    ],
+)
+def test_an_error_with_status_200_is_the_error_it_says(spelling, error, kind, monkeypatch):
+    handler = SERVERS[spelling].handler
+    monkeypatch.setattr(handler, "post", lambda self: (self.body(), self.json(200, {"type": "error", "error": error})))
+    with server_of(spelling) as server:
+        _, [found] = ask(spelling, server)
+    assert isinstance(found, ProviderError)
+    assert (getattr(found, "status", None), error["message"] in str(found)) == (kind, True)
+    assert f" at {server.url.removeprefix('http://')}" in str(found)
+
+
+def test_a_redirect_to_another_host_is_refused(spelling, monkeypatch):
+    def post(self):
+        self.body()
+        self.json(307, {}, [("Location", f"http://localhost:9{self.path}")])
+
+    monkeypatch.setattr(SERVERS[spelling].handler, "post", post)
+    with server_of(spelling) as server:
+        _, [found] = ask(spelling, server)
+    assert type(found) is ProviderError
+    assert server.account.paid.total() == 0
+
+
 def test_a_late_answer_is_a_timeout_that_may_be_paid(spelling):
     with server_of(spelling, faults={"slow": 1.0}, slow=1.5) as server:
         _, [error] = ask(spelling, server, timeout=0.3)
@@ -195,7 +224,7 @@ def test_what_asking_again_cannot_help_stops_with_the_services_sentence(spelling
         server.broken = broken
         _, [error] = ask(spelling, server)
     assert not isinstance(error, TransientError)
-    assert str(error).startswith(f"{spelling}: ")
+    assert str(error).startswith(f"{spelling} at {server.url.removeprefix('http://')}: ")
     assert any(part in str(error) for part in sentence.split("|"))
     assert "\n" not in str(error)
 

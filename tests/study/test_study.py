@@ -473,7 +473,7 @@ def test_a_second_study_in_the_same_folder_waits(two):
 def test_an_output_that_cannot_be_made_is_one_sentence(two):
     Path("runs").write_text("a file")
     code, _, err = two("study", "s.toml")
-    assert code == 2
+    assert code == 4
     assert "runs/two cannot be written" in ends(err)[0]
 
 

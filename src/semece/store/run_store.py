@@ -142,6 +142,8 @@ class Store:
         self._texts = Texts(self._connection, whole=found < WITH_PIECES)
         self._columns = _COLUMNS + (", checksum" if found >= WITH_DERIVED else ", NULL")
         self.derived = Derived(self._connection if found >= WITH_DERIVED else None)
+        self.trouble: str | None = None
+        self._before = int(self._execute("SELECT coalesce(max(id), 0) FROM replies")[0][0]) if write else 0
         if write and self.path != ":memory:":
             self._say_journal(journal_mode(self._connection))
 
@@ -375,11 +377,16 @@ class Store:
         return int(failed), int(paid)
 
     def last_failure(self, judges: Sequence[str] = ()) -> str | None:
-        """Read the sentence of the newest call that delivered nothing; of these judges, if some are named by id."""
+        """Read the sentence of the newest call that delivered nothing; of these judges, if some are named by id.
+
+        A store that is open for writing tells only of what failed since it was opened, and else of its ``trouble``.
+        """
+        if self.write:
+            self.flush()
         theirs = f" AND judge IN ({', '.join('?' * len(judges))})" if judges else ""
-        sql = f"SELECT raw FROM replies WHERE status IN {_NOTHING_CAME}{theirs} ORDER BY id DESC LIMIT 1"  # noqa: S608
-        rows = self._execute(sql, judges)
-        return None if not rows else str(json.loads(rows[0][0]).get("error"))
+        sql = f"SELECT raw FROM replies WHERE id > ? AND status IN {_NOTHING_CAME}{theirs} ORDER BY id DESC LIMIT 1"  # noqa: S608
+        rows = self._execute(sql, (self._before, *judges))
+        return self.trouble if not rows else str(json.loads(rows[0][0]).get("error"))
 
     def repeated_provider_ids(self) -> int:
         """Count calls that came back under a request id of an earlier call."""

@@ -10,15 +10,24 @@ import asyncio
 import json
 import os
 import time
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from urllib.parse import urlsplit
 
-from semece.errors import ModelError, TransientError, finish_status
+from semece.errors import ModelError, ProviderError, TransientError, finish_status
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
 from semece.models.protocol import Call, Reply
 from semece.models.services import is_loopback
-from semece.models.shared.refusals import Noticed, is_too_long, too_long
+from semece.models.shared.refusals import (
+    Noticed,
+    error_inside,
+    is_too_long,
+    meant_status,
+    stay_at_host,
+    too_long,
+)
 from semece.models.shared.secrets import check_address, clear, hide, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
@@ -147,7 +156,7 @@ class ProviderModel:
             try:
                 response, raw = await self._send(messages, settings, parameters)
             except TimeoutError:
-                said = f"{self.name} did not answer within {self.timeout:g} seconds"
+                said = f"{self.who} did not answer within {self.timeout:g} seconds"
                 raise TransientError(said, status="timeout", maybe_paid=True) from None
             except AgentRunError as error:
                 if (call := self.too_long(error)) is not None:
@@ -308,11 +317,21 @@ class ProviderModel:
 
     def explained(self, error: Exception) -> ModelError:
         """Turn an error of ``pydantic-ai`` into one of ours."""
-        return explain(error, self.name, self.secrets)
+        refused = error.__cause__
+        while refused is not None and not isinstance(refused, ProviderError):
+            refused = refused.__cause__ or refused.__context__
+        if refused is not None:  # a redirect
+            return ProviderError(f"{self.name}: {refused}")
+        return explain(error, self.who, self.secrets)
+
+    @property
+    def who(self) -> str:
+        """The model, and the host that is asked."""
+        return f"{self.name} at {urlsplit(str(self.model.base_url)).netloc.rpartition('@')[2]}"
 
     def unreadable(self, why: str) -> TransientError:
         """Say that a body was not what the service sends."""
-        said = f"{self.name} sent a reply that cannot be read: {self.cleared(why)}"
+        said = f"{self.who} sent a reply that cannot be read: {self.cleared(why)}"
         return TransientError(said, status="broken_body", maybe_paid=True)
 
 
@@ -341,16 +360,22 @@ def client_of(timeout: float, *, here: bool) -> Any:  # noqa: ANN401 - httpx2 is
         timeout=httpx2.Timeout(timeout, connect=min(timeout, 30.0)),
         limits=limits,
         trust_env=not here,  # on this machine no proxy is asked
-        event_hooks={"response": [_keep_body]},
+        event_hooks={"response": [stay_at_host, _keep_body]},
     )
 
 
 async def _keep_body(response: Any) -> None:  # noqa: ANN401 - httpx2 is there only with the extra
-    """Keep the body as it came, for the call that is waiting for it."""
+    """Keep the body as it came, for the call that waits for it; an error with status 200 gets the status it means."""
     kept = kept_bodies.get()
-    if kept is not None:
-        await response.aread()
-        kept.append(response.text)
+    if kept is None:
+        return
+    await response.aread()
+    kept.append(response.text)
+    if response.status_code == 200 and b'"error"' in response.content[:2000]:
+        with suppress(ValueError, RecursionError):
+            error = error_inside(json.loads(response.text))
+            if error is not None:
+                response.status_code = meant_status(error)
 
 
 def anthropic_model(name: str, key: str, url: str | None, timeout: float, client: Any) -> Any:  # noqa: ANN401

@@ -15,11 +15,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from semece.errors import ModelError, TransientError, finish_status
+from semece.errors import ModelError, ProviderError, TransientError, finish_status
 from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
 from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
-from semece.models.shared.refusals import Noticed, is_too_long, too_long
+from semece.models.shared.refusals import Noticed, is_too_long, stay_at_host, too_long
 from semece.models.shared.secrets import (
     basic_of,
     check_address,
@@ -127,8 +127,10 @@ class OpenAICompatible:
             max_retries=0,
             default_headers={"Authorization": f"Basic {basic}"} if basic else {},
             default_query=dict(parse_qsl(parts.query)),
-            # On this machine no proxy is asked.
-            http_client=DefaultAsyncHttpxClient(trust_env=False) if is_loopback(self._address) else None,
+            http_client=DefaultAsyncHttpxClient(
+                trust_env=not is_loopback(self._address),  # on this machine no proxy is asked
+                event_hooks={"response": [stay_at_host]},
+            ),
         )
         if not self._service.organizations:
             client.organization = client.project = None
@@ -155,18 +157,28 @@ class OpenAICompatible:
             body = self._body(request)
             try:
                 text, headers = await self._sent(body)
+                refusal = self._refusal_in(text)
             except openai.APIStatusError as error:
                 refusal = Refusal.of(error)
-                if (call := self._unanswered(refusal, body)) is not None:
-                    return call
-                if not self._learn(refusal, body):
-                    raise self._explain(refusal) from None
             except losses() as error:
                 raise self._lost(error) from None
-            else:
+            if refusal is None:
                 latency = time.perf_counter() - started
                 call = self._read(text, body.get("n", 1), headers.get("x-request-id"), latency)
                 return self._counted(call, body.get("n", 1))
+            if (call := self._unanswered(refusal, body)) is not None:  # type: ignore[assignment]
+                return call
+            if not self._learn(refusal, body):
+                raise self._explain(refusal)
+
+    def _refusal_in(self, text: str) -> Refusal | None:
+        """Find the error that a reply with status 200 is."""
+        if '"error"' not in text:
+            return None
+        try:
+            return Refusal.inside(json.loads(text))
+        except (ValueError, RecursionError):
+            return None
 
     async def _sent(self, body: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
         """Send a request and give the reply's text, within the time that one call has."""
@@ -177,11 +189,20 @@ class OpenAICompatible:
                 data += part
                 if len(data) > MOST_BYTES:
                     raise TransientError(
-                        f"{self.name}: the reply is longer than {MOST_BYTES >> 20} MB",
+                        f"{self._who}: the reply is longer than {MOST_BYTES >> 20} MB",
                         status="broken_body",
                         maybe_paid=True,
                     )
-            return data.decode(reply.http_response.encoding or "utf-8", "replace"), reply.headers
+            return self._decoded(bytes(data), reply.http_response.encoding or "utf-8"), reply.headers
+
+    def _decoded(self, data: bytes, encoding: str) -> str:
+        """Read the bytes of a reply; a byte order mark, and bytes that are no text, are noticed."""
+        text = data.decode(encoding, "replace")
+        if "\ufffd" in text and "\ufffd".encode(encoding, "ignore") not in data:
+            self._noticed.tell(f"{self.name} sent bytes that are no {encoding}: they are kept as \ufffd")
+        if text.startswith("\ufeff"):
+            self._noticed.tell(f"{self.name} begins its replies with a byte order mark: it is left out")
+        return text.removeprefix("\ufeff")
 
     def _body(self, request: Request) -> dict[str, Any]:
         """Write the request as the service takes it, as far as is known."""
@@ -239,23 +260,32 @@ class OpenAICompatible:
         return too_long(self.name, said, n=n, noticed=self._noticed)
 
     def _explain(self, refusal: Refusal) -> ModelError:
-        return explain(refusal, self.name, self._clean(refusal.sentence))
+        return explain(refusal, self._who, self._clean(refusal.sentence))
 
-    def _lost(self, error: Exception) -> TransientError:
-        return lost(error, self.name, self._clean(str(error.__cause__ or error)))
+    def _lost(self, error: Exception) -> ModelError:
+        if isinstance(error.__cause__, ModelError):  # a redirect that was refused
+            return ProviderError(f"{self.name}: {error.__cause__}")
+        return lost(error, self._who, self._clean(str(error.__cause__ or error)))
+
+    @property
+    def _who(self) -> str:
+        """The model, and the host that is asked."""
+        return f"{self.name} at {urlsplit(self._address).netloc.rpartition('@')[2]}"
 
     def _read(self, text: str, wanted: int, request_id: str | None, latency: float) -> Call:
         """Read the first choices of a reply."""
         replies: tuple[Reply, ...] = ()
+        why = "a web page in its place" if text.lstrip().startswith("<") else "it is no JSON"
         try:
             body = json.loads(hide(text, self._secrets))
+            why = "there are no choices in it"
             choices = sorted(filter(_is_choice, body["choices"]), key=lambda choice: choice.get("index") or 0)
             replies = tuple(_reply(choice) for choice in choices[:wanted])
             usage, request_id = self._usage(body), request_id or body.get("id")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             replies = ()
         if not replies:
-            raise TransientError(f"{self.name}: the reply was broken", status="broken_body", maybe_paid=True)
+            raise TransientError(f"{self._who}: the reply was broken: {why}", status="broken_body", maybe_paid=True)
         return Call(replies, usage, request_id, latency)
 
     def _usage(self, body: Mapping[str, Any]) -> Usage | None:

@@ -167,13 +167,14 @@ class OpenAIBatches(OpenAICompatible):
         if not answer:
             return self._unrun(name, error or {})
         body, status = answer.get("body"), int(answer["status_code"])
-        if status == 200:
+        inside = Refusal.inside(body) if status == 200 else None
+        if status == 200 and inside is None:
             try:
                 several = len(body["choices"]) if isinstance(body, dict) and "choices" in body else 1
                 return LineResult(name, self._read(json.dumps(body), several, None, 0.0))
             except TransientError as broken:
                 return LineResult(name, error=broken)
-        refusal = Refusal(status, body)
+        refusal = inside or Refusal(status, body)
         if (call := self._unanswered(refusal, {"n": _MOST_CHOICES})) is not None:
             return LineResult(name, call)
         if self._learn(refusal, dict.fromkeys(_OPTIONS)):

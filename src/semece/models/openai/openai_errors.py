@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, ProviderError, TransientError
-from semece.models.shared.refusals import may_leave_out, retry_after, status_of
+from semece.models.shared.refusals import may_leave_out, meant_status, retry_after, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -47,7 +47,14 @@ OPTIONS = {
 }
 """How services write an option; where a sentence names two, the first here is left out."""
 
-_CHOICES = re.compile(r"""['"`]n['"`]|(?<![\w\\])n(?= ?(?:>|=|must|should|is|has|cannot)\b)|\bn ?>""")
+_CHOICES = re.compile(
+    r"""['"`]n['"`]|(?<![\w\\])n(?= ?(?:>|=|must|should|is|has|cannot)\b)|\bn ?>"""
+    r"|\b(?:only|exactly|at most|more than|than) (?:one|1|a single) (?:completion |response )?"
+    r"(?:choice|completion|candidate|sample|response|generation|output|sequence)"
+    r"|\b(?:multiple|several) (?:completion |response )?(?:choices|completions|candidates|samples|responses)",
+    re.IGNORECASE,
+)
+"""How services say that they give one choice of a request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +84,29 @@ class Refusal:
     def of(cls, error: APIStatusError) -> Refusal:
         """Take it from what the library raised."""
         return cls(error.status_code, error.body, error.response.headers)
+
+    @classmethod
+    def inside(cls, body: object) -> Refusal | None:
+        """Find the error that a body with status 200 holds in the place of choices; None if it holds none.
+
+        Examples
+        --------
+        >>> Refusal.inside({"error": {"code": 429, "message": "slow down"}}).status
+        429
+        >>> Refusal.inside({"error": {"type": "overloaded_error", "message": "later"}}).status
+        503
+        """
+        if not isinstance(body, dict):
+            return None
+        choices = body.get("choices")
+        if isinstance(choices, list) and choices:
+            failed = [each.get("error") for each in choices if isinstance(each, dict)]
+            if not all(failed) or len(failed) < len(choices):
+                return None
+            body = {"error": failed[0]}
+        elif not body.get("error") and body.get("object") != "error":
+            return None
+        return cls(meant_status(cls(500, body).details), body)
 
     @property
     def details(self) -> dict[str, Any]:

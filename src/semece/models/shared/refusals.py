@@ -8,12 +8,91 @@ import math
 import re
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from semece.errors import ProviderError
 from semece.models.protocol import Call, Reply, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+
+async def stay_at_host(response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
+    """Refuse a redirect to a host that nobody named: prompts and keys do not go there. A hook of an HTTP client.
+
+    Raises
+    ------
+    semece.errors.ProviderError
+        With the host that is named.
+    """
+    location = response.headers.get("location")
+    if location and response.is_redirect and (host := response.url.join(location).host) != response.url.host:
+        raise ProviderError(
+            f"{response.url.host} sends requests on to {host}: nothing is sent there; name it with --base-url if it is "
+            "where they should go"
+        )
+
+
+_STATUSES = {
+    "rate_limit": 429,
+    "too_many_requests": 429,
+    "resource_exhausted": 429,
+    "quota": 429,
+    "invalid_api_key": 401,
+    "authentication": 401,
+    "unauthorized": 401,
+    "permission": 403,
+    "forbidden": 403,
+    "billing": 402,
+    "insufficient_balance": 402,
+    "model_not_found": 404,
+    "not_found": 404,
+    "context_length": 400,
+    "invalid_request": 400,
+    "invalid_argument": 400,
+    "content_filter": 400,
+    "content_policy": 400,
+    "overloaded": 503,
+    "unavailable": 503,
+    "timeout": 504,
+}
+"""The status that a word for an error stands for; any other is a fault of the service."""
+
+
+def meant_status(error: Mapping[str, Any]) -> int:
+    """Say which HTTP status an error means that came with status 200: by its code, else by its words.
+
+    Parameters
+    ----------
+    error : mapping
+        Its fields.
+
+    Examples
+    --------
+    >>> meant_status({"code": 429}), meant_status({"type": "overloaded_error"}), meant_status({"message": "oops"})
+    (429, 503, 500)
+    """
+    for name in ("code", "status", "status_code"):
+        code = str(error.get(name))
+        if code.isdecimal() and 400 <= int(code) < 600:
+            return int(code)
+    words = " ".join(str(error.get(name, "")) for name in ("code", "type", "status")).lower()
+    return next((status for word, status in _STATUSES.items() if word in words), 500)
+
+
+def error_inside(body: object) -> Mapping[str, Any] | None:
+    """Find the error that a body is, whatever status it came with; None for any other body.
+
+    Examples
+    --------
+    >>> error_inside({"type": "error", "error": {"type": "overloaded_error"}}), error_inside({"key": "a", "error": {}})
+    ({'type': 'overloaded_error'}, None)
+    """
+    if not isinstance(body, dict) or not set(body) <= {"error", "type", "request_id", "requestId", "code", "status"}:
+        return None
+    found = body.get("error")
+    return found if isinstance(found, dict) else {"message": found} if found else None
+
 
 NOT_CHOSEN = frozenset({"seed", "random_seed", "n", "response_format", "schema"})
 """Options that do not change what the replies are drawn from: left out whatever a refusal says of them."""

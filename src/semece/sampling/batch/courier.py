@@ -270,6 +270,7 @@ class Courier:
         self._budget.settle(held, 0.0, 0)
         if isinstance(error, TransientError):
             self._given_up = True
+            self._store.trouble = str(error)
             self._note(f"no batch could be created: {error}")
         else:
             self._refused = self._refused or error
@@ -295,6 +296,7 @@ class Courier:
                 changed |= await self._advance(entry)
             except TransientError as error:
                 failed, self._trouble = True, error
+                self._store.trouble = str(error)
                 self._note(f"a look at a batch failed: {error}")
             except ModelError as error:
                 self._refused = self._refused or error
