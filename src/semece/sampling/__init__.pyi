@@ -11,6 +11,8 @@ from .connections import Callers as Callers
 from .connections import Connections as Connections
 from .connections import GivenModel as GivenModel
 from .connections import own_model as own_model
+from .connections import typed_again as typed_again
+from .connections import where_asked as where_asked
 from .job import Datasets as Datasets
 from .job import Job as Job
 from .job import check_identity as check_identity
@@ -40,8 +42,6 @@ from .price_plan import PricePlan as PricePlan
 from .price_plan import check_judges as check_judges
 from .price_plan import plan as plan
 from .price_plan import plan_text as plan_text
-from .printed_commands import typed_again as typed_again
-from .printed_commands import where_asked as where_asked
 from .settings import CALLS as CALLS
 from .settings import CAPS as CAPS
 from .settings import CallSettings as CallSettings

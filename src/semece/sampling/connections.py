@@ -1,11 +1,15 @@
-"""The models of a job: opened when they are first needed, asked behind patience, pace and caps, closed at the end."""
+"""The models of a job: opened when they are first needed, asked behind patience, pace and caps, closed at the end.
+
+Where they were asked stands in the run file, and in the commands that are printed to be typed again.
+"""
 
 from __future__ import annotations
 
+import shlex
 from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
-from semece.models import CallableModel, Model, open_batches, open_model
+from semece.models import CallableModel, Model, address_variable, open_batches, open_model, service_of, shown_address
 from semece.sampling.batch.courier import BatchTerms, Courier
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, spent_at_most
@@ -194,3 +198,57 @@ class LateCaller:
     ) -> list[StoredReply]:
         """Fill consecutive slots."""
         return await self._made().deliver(request, slots, judge_text)
+
+
+def typed_again(words: Sequence[str]) -> str:
+    """Write a command as it is typed; a base URL that holds a secret is left to a variable, which is said.
+
+    Parameters
+    ----------
+    words : sequence of str
+        The command.
+
+    Examples
+    --------
+    >>> typed_again(["semece", "run", "--base-url", "http://127.0.0.1:8000/v1", "-o", "my run.db"])
+    "semece run --base-url http://127.0.0.1:8000/v1 -o 'my run.db'"
+    >>> typed_again(["semece", "run", "--base-url", "http://me:word-1@127.0.0.1:8000/v1"])
+    'semece run --base-url "$BASE_URL"  # first set BASE_URL to the address: its secret parts are not printed'
+    """
+    written = [_written(word, before) for word, before in zip(words, ["", *words], strict=False)]
+    note = "  # first set BASE_URL to the address: its secret parts are not printed"
+    return " ".join(written) + (note if any('"$BASE_URL"' in word for word in written) else "")
+
+
+def _written(word: str, before: str) -> str:
+    """Write a word for a shell."""
+    flag, _, address = word.partition("=")
+    if before == "--base-url" and "***" in shown_address(word):
+        return '"$BASE_URL"'
+    if flag == "--base-url" and address and "***" in shown_address(address):
+        return '--base-url="$BASE_URL"'
+    return shlex.quote(word)
+
+
+def where_asked(store: Store) -> tuple[list[str], list[str]]:
+    """Say where the models of a run file were asked, where that is not their service's own address.
+
+    Parameters
+    ----------
+    store : Store
+        The run file.
+
+    Returns
+    -------
+    tuple of list of str
+        The environment that other models than the run's own need, as ``NAME=address``, and the option for its own.
+    """
+    own, before, words = (store.meta("identity") or {}).get("model"), [], []
+    for model, address in sorted(store.meta("base_url", {}).items()):
+        if address == service_of(model).address:
+            continue
+        if model == own:
+            words += ["--base-url", address]
+        elif "***" not in address:
+            before.append(f"{address_variable(model)}={address}")
+    return before, words
