@@ -184,7 +184,7 @@ def test_a_study_tabulates_what_its_run_says():
         margins = study.population.margin, study.population.top_two_mass, study.population.n_classes
         error = np.minimum(theory.selection_error_bound(*margins, 20 if pairing == "pooled" else 8), 1).mean()
         most = (
-            theory.confidence_error_bound_sem1(margins[2], 20)
+            theory.confidence_error_bound_sem1(margins[2], 20, margin=margins[0], top_two_mass=margins[1])
             if estimator == "sem1"
             else theory.confidence_error_bound_sem2(*margins, 8, 12, sharp=True)
         )

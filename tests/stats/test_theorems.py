@@ -143,6 +143,8 @@ def test_boundc1_the_expected_error_of_sem1_is_below_its_bound(pi, n):
     largest = multinomial_table(pi, n).sum(axis=0)
     error = largest @ np.abs(np.arange(n + 1) / n - pi.max())
     assert error <= theory.confidence_error_bound_sem1(len(pi), n) + 1e-12
+    delta, mass = leading(pi) if len(pi) > 1 else (1.0, 1.0)
+    assert error <= theory.confidence_error_bound_sem1(len(pi), n, margin=delta, top_two_mass=mass) + 1e-12
 
 
 @settings(max_examples=60)

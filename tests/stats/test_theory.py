@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from semece.stats import estimators, theory
+from semece.stats.calibration.binned_errors import ece
 
 
 def enumerated(pi, n):
@@ -170,7 +171,34 @@ def test_averaged_confidence_bounds_are_means_over_questions():
     )
     each = theory.confidence_error_bound_sem2([0.0, 0.1, 0.9], 1.0, classes, 25, 25)
     assert theory.confidence_error_bound_sem2([0.0, 0.1, 0.9], 1.0, classes, 25, 25, average=True) == each.mean()
-    assert each[2] == pytest.approx(0.1, abs=1e-3)
+    assert each[2] == pytest.approx(np.sqrt(0.95 * 0.05 / 25), abs=1e-3)
+
+
+def test_a_clear_margin_makes_confidence_bounds_small():
+    """The margin branch of thms. boundc1 and bound-c2: pi_1 = .95, K = 3, n = 50."""
+    clear = {"margin": 0.92, "top_two_mass": 0.98}
+    assert theory.confidence_error_bound_sem1(3, 50) == pytest.approx(0.134, abs=5e-4)
+    assert theory.confidence_error_bound_sem1(3, 50, **clear) == pytest.approx(0.031, abs=5e-4)
+    assert theory.confidence_error_bound_sem1(3, 50, margin=0.0, top_two_mass=0.6) == pytest.approx(0.134, abs=5e-4)
+    assert theory.confidence_error_bound_sem2(0.92, 0.98, 3, 25, 25) == pytest.approx(0.0437, abs=5e-4)
+    with pytest.raises(ValueError, match="give both margin and top_two_mass, or neither"):
+        theory.confidence_error_bound_sem1(3, 50, margin=0.5)
+
+
+def test_a_pooled_value_lies_where_arithmetic_puts_it():
+    """A pooled mean difference lies among its cells, a pooled ECE below the largest; an ECE difference may not."""
+    rng = np.random.default_rng(0)
+    cells = []
+    for shift in (-0.15, 0.15):
+        c1 = rng.uniform(0.3, 0.9, 400)
+        cells.append((c1, c1 - 0.02, (rng.random(400) < c1 + shift).astype(float)))
+    first, second, right = (np.concatenate(column) for column in zip(*cells, strict=True))
+    means = [(one - other).mean() for one, other, _ in cells]
+    assert min(means) - 1e-12 <= (first - second).mean() <= max(means) + 1e-12
+    eces = [[ece(c, a) for c in pair] for *pair, a in cells]
+    pooled = [ece(c, right) for c in (first, second)]
+    assert (pooled <= np.max(eces, axis=0)).all()
+    assert (pooled < np.min(eces, axis=0)).all()
 
 
 def test_sharp_confidence_bound_of_sem2_is_below_the_papers():

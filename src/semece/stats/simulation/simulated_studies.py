@@ -168,7 +168,8 @@ def _bounds(study: Simulation, n_bins: int) -> Iterator[Row]:
     n, s = int(study.counts[0].sum()), study.n_select
     margins = _margins(population)
     most = {"sem2": bounds.confidence_error_bound_sem2(*margins, s, n - s, sharp=True)}
-    most["sem1"] = bounds.confidence_error_bound_sem1(population.n_classes, n)
+    margin, mass, n_classes = margins
+    most["sem1"] = bounds.confidence_error_bound_sem1(n_classes, n, margin=margin, top_two_mass=mass)
     for estimator, pairing, c, a in _columns(study):
         epsilon, delta = _errors(study, c, a)
         realised = bounds.ece_bound(delta, epsilon, oracle_confidence=oracle, n_bins=n_bins)

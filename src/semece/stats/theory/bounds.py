@@ -122,10 +122,21 @@ def bias_bound(
     return plain({"sem1": first, "sem2": second, "sum": first + second}[estimator])
 
 
-def confidence_error_bound_sem1(n_classes: ArrayLike, n: ArrayLike, *, average: bool = False) -> Floats:
+def confidence_error_bound_sem1(
+    n_classes: ArrayLike,
+    n: ArrayLike,
+    *,
+    margin: ArrayLike | None = None,
+    top_two_mass: ArrayLike | None = None,
+    average: bool = False,
+) -> Floats:
     r"""Bound on the expected distance of Sem1 from the oracle confidence.
 
     .. math:: E|\hat c_1 - c^*| \le E\max_k |\hat\pi_k - \pi_k| \le \sqrt{\log(2K)/(2n)}
+
+    With a margin the smaller of this and of the margin branch, with :math:`\pi_1 = (p + \Delta)/2`,
+
+    .. math:: \sqrt{\pi_1 (1 - \pi_1) / n} + (K - 1) \exp\!\left(-\frac{n \Delta^2}{2p}\right)
 
     Parameters
     ----------
@@ -133,31 +144,51 @@ def confidence_error_bound_sem1(n_classes: ArrayLike, n: ArrayLike, *, average: 
         K >= 1.
     n : array_like
         Responses, >= 1: M in a run.
+    margin, top_two_mass : array_like, optional
+        As in :func:`selection_error_bound`; both or neither.
     average : bool
         Mean over the questions instead of one value each.
 
     Returns
     -------
     ndarray
-        > 0. A number for numbers or with ``average=True``.
+        >= 0. A number for numbers or with ``average=True``.
 
     Raises
     ------
     ValueError
-        For values outside these ranges.
+        For values outside these ranges, or one of margin and mass without the other.
 
     Notes
     -----
-    Source: thm. boundc1; the first step is the paper's pointwise bound.
+    Source: thm. boundc1; the first step is the paper's pointwise bound. Margin branch: where the most probable class is
+    chosen Sem1 is its frequency, elsewhere the distance is at most 1.
 
     Examples
     --------
     >>> round(float(confidence_error_bound_sem1(4, 50)), 4)
     0.1442
+    >>> round(float(confidence_error_bound_sem1(3, 50, margin=0.92, top_two_mass=0.98)), 4)
+    0.0308
     """
     classes = check_numbers("n_classes", n_classes, low=1.0)
     size = check_size(n, n_classes=classes)
-    return _averaged(np.sqrt(np.log(2 * classes) / (2 * size)), average=average)
+    bound = np.sqrt(np.log(2 * classes) / (2 * size))
+    if (margin is None) != (top_two_mass is None):
+        raise ValueError("give both margin and top_two_mass, or neither; got one of them")
+    if margin is not None and top_two_mass is not None:
+        bound = np.minimum(bound, _margin_branch(margin, top_two_mass, classes, size, size))
+    return _averaged(bound, average=average)
+
+
+def _margin_branch(
+    margin: ArrayLike, top_two_mass: ArrayLike, classes: Floats, n_select: Floats, n_evaluate: Floats
+) -> Floats:
+    """Add the spread of the most probable class's frequency and the probability that another is selected."""
+    delta, mass = check_margin(margin, top_two_mass)
+    first = (mass + delta) / 2
+    error = selection_error_bound(delta, mass, classes, n_select)
+    return np.asarray(np.sqrt(np.maximum(first * (1 - first), 0.0) / n_evaluate) + error)
 
 
 def confidence_error_bound_sem2(
@@ -172,9 +203,11 @@ def confidence_error_bound_sem2(
 ) -> Floats:
     r"""Bound on the expected distance of Sem2 from the oracle confidence.
 
-    .. math:: E|\hat c_2 - c^*| \le \frac{1}{2\sqrt{m}} + \text{bias\_bound}(n = s)
+    .. math:: E|\hat c_2 - c^*| \le \min\Bigl\{\frac{1}{2\sqrt{m}} + \text{bias\_bound}(n = s),\;
+              \sqrt{\frac{\pi_1 (1 - \pi_1)}{m}} + (K - 1) \exp\!\left(-\frac{s \Delta^2}{2p}\right)\Bigr\}
 
-    The first term is the evaluation noise given the selected class, the second what the selection loses.
+    The first term of each is the evaluation noise given the selected class, the second what the selection loses;
+    :math:`\pi_1 = (p + \Delta)/2`.
 
     Parameters
     ----------
@@ -206,12 +239,14 @@ def confidence_error_bound_sem2(
     Examples
     --------
     >>> round(float(confidence_error_bound_sem2(0.5, 0.9, 4, 25, 25)), 4)
-    0.1931
+    0.1848
     """
     bias = bias_bound(margin, top_two_mass, n_classes, n_select, estimator="sem2", sharp=sharp)
     evaluated = check_numbers("n_evaluate", n_evaluate, low=1.0)
     together(margin=bias, n_evaluate=evaluated)
-    return _averaged(0.5 / np.sqrt(evaluated) + bias, average=average)
+    classes, selecting = check_numbers("n_classes", n_classes), check_numbers("n_select", n_select)
+    clear = _margin_branch(margin, top_two_mass, classes, selecting, evaluated)
+    return _averaged(np.minimum(0.5 / np.sqrt(evaluated) + bias, clear), average=average)
 
 
 def _averaged(values: Floats, *, average: bool) -> Floats:
