@@ -85,6 +85,7 @@ from .stats.uncertainty.intervals import Interval as Interval
 from .stats.uncertainty.intervals import accuracy_interval as accuracy_interval
 from .stats.uncertainty.intervals import debiased_ece as debiased_ece
 from .stats.uncertainty.intervals import ece_interval as ece_interval
+from .stats.uncertainty.oracle_brackets import oracle_bracket as oracle_bracket
 from .stats.uncertainty.score_intervals import aurc_interval as aurc_interval
 from .stats.uncertainty.score_intervals import auroc_interval as auroc_interval
 from .stats.uncertainty.score_intervals import brier_interval as brier_interval
