@@ -30,7 +30,6 @@ FIFTH = 5
 COPIES = 4
 CELLS = (
     *((name, size, 1) for name, size in product((*CORRECTNESS, "nearly all right"), (100, 500))),
-    ("over-confident", 2000, 1),
     *((name, 50, COPIES) for name in CORRECTNESS),
 )
 

@@ -226,10 +226,13 @@ def test_a_sweep_is_on_the_questions_that_have_all_responses(tmp_path):
     assert table["sem1"].null_count() == 0
 
 
-def test_a_slope_has_an_interval_for_one_run_and_no_row_for_several(runs):
+def test_slopes_and_gaps_have_intervals_for_one_run_and_for_several_together(runs):
     table = paper_table("slope", runs)
-    assert table["model"].to_list() == ["seed1", "seed2"]
+    assert table["model"].to_list() == ["seed1", "seed2", POOLED]
     assert set(table.columns) >= {"slope", "slope_low", "slope_high"}
+    gaps = paper_table("rate", runs).drop_nulls("gap")
+    assert (gaps["gap_low"] <= gaps["gap"]).all()
+    assert (gaps["gap"] <= gaps["gap_high"]).all()
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -252,6 +252,25 @@ def test_the_threshold_is_evaluated_again_at_each_budget(near):
     assert table["expected"].is_null().all()
 
 
+def test_gaps_have_intervals_that_hold_them_and_rows_of_a_question_are_drawn_together():
+    counts = Counts.from_counts(np.random.default_rng(0).multinomial(12, [0.4, 0.38, 0.22], 60))
+    some = pool(counts=counts, correct=np.arange(60) % 2)
+    tripled, ids = Counts(np.tile(counts.values, 3), np.arange(181) * 3), np.tile(np.arange(60), 3)
+    three = pool(counts=tripled, correct=np.tile(some.correct, 3))
+    once = diagnostics.rate(some, budgets=[4, 8, 12])
+    copied = diagnostics.rate(three, budgets=[4, 8, 12], ids=ids)
+    alone = diagnostics.rate(three, budgets=[4, 8, 12])
+    for low, gap, high in once.select("gap_low", "gap", "gap_high").iter_rows():
+        assert low < gap < high
+    for row in range(3):
+        widths = [(table["gap_high"] - table["gap_low"])[row] for table in (once, copied, alone)]
+        assert widths[1] == pytest.approx(widths[0], rel=0.1)
+        assert widths[2] < 0.7 * widths[0]
+    slopes = [diagnostics.rate_slope(each, budgets=[4, 8, 12], ids=unit) for each, unit in ((some, None), (three, ids))]
+    assert slopes[0]["low"][0] < slopes[0]["slope"][0] < slopes[0]["high"][0]
+    assert slopes[1]["low"][0] == pytest.approx(slopes[0]["low"][0], abs=0.05)
+
+
 def test_the_rate_of_one_margin_is_that_of_its_exact_expectations():
     pi = np.array([0.55, 0.45])
     counts = np.random.default_rng(0).multinomial(50, pi, size=400)

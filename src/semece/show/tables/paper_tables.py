@@ -244,11 +244,16 @@ def by_budget(table: Callable[..., pl.DataFrame], group: PooledQuestions) -> pl.
     return table(pool, budgets=budgets)
 
 
+def drawn_together(table: Callable[..., pl.DataFrame], group: PooledQuestions) -> pl.DataFrame:
+    """Make a table by budget whose intervals draw the rows of a question together."""
+    entering = group.pool.n_responses >= largest_budget(group)[1][-1]
+    return by_budget(partial(table, ids=repeated(group.ids[entering])), group)
+
+
 def slope_rows(group: PooledQuestions) -> pl.DataFrame:
-    """Give the slope of one run; rows of one question in several runs are not independent, so none for a pool."""
-    table = by_budget(rate_slope, group)
-    table = table.filter(table["quantity"] == "gap").rename({"low": "slope_low", "high": "slope_high"}).drop("quantity")
-    return table.clear() if group.model == POOLED else table
+    """Give the slope of the falling gap; rows of one question in several runs are drawn together."""
+    table = drawn_together(rate_slope, group)
+    return table.filter(table["quantity"] == "gap").rename({"low": "slope_low", "high": "slope_high"}).drop("quantity")
 
 
 TARGETS = (0.8, 0.9, 0.95)
@@ -337,7 +342,7 @@ TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "abstention": abstention_rows,
     "margin": margin_rows,
     "sweep": partial(by_budget, sweep),
-    "rate": partial(by_budget, rate),
+    "rate": partial(drawn_together, rate),
     "slope": slope_rows,
     "alignment": lambda group: alignment(group.pool),
 }

@@ -244,7 +244,7 @@ def index_rows(alike: Floats, resampling: Resampling = DEFAULT) -> Iterator[dict
     n = len(alike)
     enough = n >= MIN_QUESTIONS
     means = resampled_sums(alike, resampling) / n if enough else np.full((1, alike.shape[1]), np.nan)
-    low, high = resampling.ends(means)
+    low, high = resampling.ends_around(alike.mean(axis=0), means)
     reason = None if enough else f"no interval for fewer than {MIN_QUESTIONS} questions"
     for i, name in enumerate(Agreement._fields):
         row = {"quantity": name, "questions": n, "change": alike[:, i].mean()}

@@ -174,7 +174,7 @@ def _row(name: str, quantity: ComparedQuantity, sides: Sides, resampling: Resamp
     row = {"quantity": name, "questions": n, "first": one, "second": two, "change": two - one}
     if resampled is None:
         return row | {"reason": f"no interval for fewer than {MIN_QUESTIONS} questions"}
-    low, high = resampling.ends(resampled[:, 1] - resampled[:, 0])
+    low, high = resampling.ends_around(two - one, resampled[:, 1] - resampled[:, 0])
     distance = quantity.terms is not None and quantity.terms(*sides[0]).shape[1] > 1
     near = distance and any(_may_be_calibrated(*side) for side in sides)
     return row | {"low": low, "high": high, "note": NEAR_ZERO if near else None}

@@ -102,5 +102,5 @@ def resampled_interval(
         return Interval(value, float("nan"), float("nan"))
     check_resampling(resampling)
     values = resampled_values(function, [(confidence, correct)], resampling, ids)[:, 0]
-    low, high = resampling.ends(values)
+    low, high = resampling.ends_around(value, values)
     return Interval(float(value), float(low), float(high))

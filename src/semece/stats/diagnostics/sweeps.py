@@ -12,7 +12,7 @@ from semece.stats.calibration.binned_errors import ece
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import FEW, Pool
 from semece.stats.estimators.budget_curves import budget_curve, sem1_distribution
-from semece.stats.rows import Bools, Floats, check_count
+from semece.stats.rows import Bools, Floats, check_count, check_ids, sums
 from semece.stats.theory.expectations import expected_sem1, expected_sem2
 from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin, resampled_sums
 
@@ -184,6 +184,8 @@ def rate(
     margin: ArrayLike | None = None,
     pmf: ArrayLike | None = None,
     min_questions: int = FEW,
+    ids: ArrayLike | None = None,
+    resampling: Resampling = DEFAULT,
 ) -> pl.DataFrame:
     r"""Estimator gap of the low-margin questions at smaller numbers of responses.
 
@@ -199,18 +201,22 @@ def rate(
         True class probabilities where they are known.
     min_questions : int
         Fewest low-margin questions for which a gap is given, >= 1.
+    ids : array_like, shape (Q,), optional
+        Question of each row, where several runs are pooled; rows of one are drawn together.
+    resampling : Resampling
+        Replicates, level and seed; all budgets share the draws.
 
     Returns
     -------
     polars.DataFrame
         One row per budget: ``n``, ``threshold``, ``questions`` (low-margin), ``gap`` (mean expected Sem1 - Sem2 of a
-        subsample), ``ece_gap`` (difference of the ECEs of those expected confidences), ``expected`` (exact expectation
-        for ``pmf``), ``reason``.
+        subsample) with the percentile interval ``gap_low``, ``gap_high``, ``ece_gap`` (difference of the ECEs of those
+        expected confidences), ``expected`` (exact expectation for ``pmf``), ``reason``.
 
     Raises
     ------
     ValueError
-        For no budget, one below 2, and margins or probabilities that are not one per question.
+        For no budget, one below 2, and margins, probabilities or ids that are not one per question.
 
     Notes
     -----
@@ -226,6 +232,8 @@ def rate(
     """
     sizes, least = checked_budgets(budgets), check_count("min_questions", min_questions)
     curves = _curves(pool, sizes, margin, pmf)
+    used = [b for b, n in enumerate(sizes) if not _missing(pool, n, int(curves.low[b].sum()), least)]
+    gaps = _resampled_gaps(curves.gap[used], curves.low[used], resampling, ids)
 
     def row(b: int, n: int) -> dict[str, Any]:
         low = curves.low[b]
@@ -234,11 +242,14 @@ def rate(
         if reason:
             return found | {"reason": reason}
         eces = [ece(np.minimum(c[b][low], 1.0), pool.correct[low]) for c in curves.confidences]
-        found |= {"gap": curves.gap[b][low].mean(), "ece_gap": eces[0] - eces[1]}
+        gap = curves.gap[b][low].mean()
+        gap_low, gap_high = resampling.ends_around(gap, gaps[:, used.index(b)])
+        found |= {"gap": gap, "gap_low": gap_low, "gap_high": gap_high, "ece_gap": eces[0] - eces[1]}
         return found if curves.expected is None else found | {"expected": curves.expected[b][low].mean()}
 
-    schema = {"n": int, "threshold": float, "questions": int, "gap": float, "ece_gap": float, "expected": float}
-    return frame((row(b, n) for b, n in enumerate(sizes)), schema | {"reason": str})
+    numbers = dict.fromkeys(("gap", "gap_low", "gap_high", "ece_gap", "expected"), float)
+    schema = {"n": int, "threshold": float, "questions": int} | numbers | {"reason": str}
+    return frame((row(b, n) for b, n in enumerate(sizes)), schema)
 
 
 def rate_slope(
@@ -248,16 +259,15 @@ def rate_slope(
     margin: ArrayLike | None = None,
     pmf: ArrayLike | None = None,
     min_questions: int = FEW,
+    ids: ArrayLike | None = None,
     resampling: Resampling = DEFAULT,
 ) -> pl.DataFrame:
     r"""Log-log slope of the low-margin estimator gap against n, with a bootstrap interval over questions.
 
     Parameters
     ----------
-    pool, budgets, margin, pmf, min_questions
+    pool, budgets, margin, pmf, min_questions, ids, resampling
         As in :func:`rate`.
-    resampling : Resampling
-        Replicates, level and seed.
 
     Returns
     -------
@@ -291,7 +301,9 @@ def rate_slope(
         reason = f"fewer than {FEWEST_BUDGETS} budgets with {least} low-margin questions"
         rows = [row | {"budgets": len(used), "reason": reason} for row in rows]
     else:
-        rows[0] |= {"budgets": len(used)} | _slope(curves.gap[used], curves.low[used], log_n, resampling)
+        means = _means(curves.gap[used] * curves.low[used], curves.low[used])
+        gaps = _resampled_gaps(curves.gap[used], curves.low[used], resampling, ids)
+        rows[0] |= {"budgets": len(used)} | _line(log_n, means) | _slope_ends(log_n, means, gaps, resampling)
         if curves.expected is not None:
             means = _means(curves.expected[used] * curves.low[used], curves.low[used])
             rows[1] |= {"budgets": len(used)} | _line(log_n, means)
@@ -368,15 +380,22 @@ def slopes(x: Floats, y: Floats) -> Floats:
     return np.asarray(y @ centred / (centred @ centred))
 
 
-def _slope(gap: Floats, low: Bools, log_n: Floats, resampling: Resampling) -> dict[str, Any]:
-    """Slope of the mean gap with its percentile interval."""
-    found = _line(log_n, _means(gap * low, low))
-    if "slope" not in found:
-        return found
-    n_budgets = len(gap)
+def _resampled_gaps(gap: Floats, low: Bools, resampling: Resampling, ids: ArrayLike | None) -> Floats:
+    """Mean gap of the low-margin questions of resampled runs at each budget; shape (replicates, budgets)."""
     features = np.concatenate([gap * low, low.astype(np.float64)]).T
-    sums = resampled_sums(features, resampling)
-    kept = (sums > NO_GAP).all(axis=1)
-    replicates = slopes(log_n, np.log(sums[kept, :n_budgets] / sums[kept, n_budgets:]))
-    low_end, high_end = resampling.ends(replicates)
-    return found | {"low": low_end, "high": high_end}
+    unit = check_ids(ids, len(features))
+    if unit is not None:
+        features = np.stack([sums(unit, column) for column in features.T], axis=1)
+    totals, n_budgets = resampled_sums(features, resampling), len(gap)
+    with np.errstate(invalid="ignore"):
+        gaps = totals[:, :n_budgets] / totals[:, n_budgets:]
+    return np.asarray(gaps[np.isfinite(gaps).all(axis=1)])
+
+
+def _slope_ends(log_n: Floats, means: Floats, gaps: Floats, resampling: Resampling) -> dict[str, Any]:
+    """Find the ends of the slope's percentile interval, where there is a slope."""
+    if (means <= NO_GAP).any():
+        return {}
+    kept = (gaps > NO_GAP).all(axis=1)
+    low, high = resampling.ends_around(slopes(log_n, np.log(means)), slopes(log_n, np.log(gaps[kept])))
+    return {"low": low, "high": high}

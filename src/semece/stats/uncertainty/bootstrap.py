@@ -65,6 +65,11 @@ class Resampling(NamedTuple):
         level = check_level(self.level)
         return np.quantile(replicates, [0.5 - level / 2, 0.5 + level / 2], axis=0, method=method)
 
+    def ends_around(self, value: Floats | float, replicates: Floats) -> tuple[Floats, Floats]:
+        """Find the same ends, moved outwards where they would leave out the value itself."""
+        low, high = self.ends(replicates)
+        return np.minimum(low, value), np.maximum(high, value)
+
 
 DEFAULT = Resampling()
 
@@ -167,7 +172,7 @@ def paired_bootstrap(
     Returns
     -------
     PairedBootstrap
-        Percentile intervals.
+        Percentile intervals; each holds its value.
 
     Raises
     ------
@@ -194,7 +199,8 @@ def paired_bootstrap(
         raise ValueError(f"at least 2 questions are needed to resample; got {len(units.drawn)}")
     estimate = _statistics(units.multiplicity @ units.features, n_bins)
     replicates = _statistics(resampled_totals(units, n_resamples, generator), n_bins)
-    intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *resampling.ends(replicates)])]
+    ends = resampling.ends_around(estimate, replicates)
+    intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *ends])]
 
     def difference(kept: Bools, intervals: list[Interval]) -> PairedDifference:
         note = NEAR_ZERO if _near_zero(pair, kept, n_bins, closed, generator) else ""
