@@ -13,6 +13,7 @@ from .records import Question as Question
 from .records import Response as Response
 from .runs.evaluation import evaluate as evaluate
 from .runs.evaluation import evaluate_sync as evaluate_sync
+from .runs.recalibrated import load_recalibration as load_recalibration
 from .runs.run import Run as Run
 from .show import figures as figures
 from .show import tables as tables

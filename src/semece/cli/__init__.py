@@ -14,7 +14,7 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from semece.cli import auditing, comparing, judging, reading_commands, running, studying, theory_commands
+from semece.cli import auditing, comparing, judging, reading_commands, recalibrating, running, studying, theory_commands
 from semece.cli.streams import clean_streams
 
 app = typer.Typer(
@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (running, studying, reading_commands, comparing, judging, theory_commands):
+for module in (running, studying, reading_commands, recalibrating, comparing, judging, theory_commands):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 app.add_typer(auditing.app, name="audit")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semece.cli.judging import AsJson, Listed, Quiet, aligned, as_dicts, ask_to_end, end
-from semece.cli.reading_commands import Judge, OneRun, open_runs, plain_tables, print_found
+from semece.cli.reading_commands import Judge, OneRun, Recalibrate, open_runs, plain_tables, print_found
 from semece.cli.typer_options import COMPARING, Told, with_options
 from semece.runs import limited_names
 
@@ -220,6 +220,7 @@ def check(  # noqa: PLR0917 - one parameter per option
     least: Least = None,
     baseline: Baseline = None,
     judge: Judge = None,
+    recalibrate: Recalibrate = None,
     as_json: AsJson = False,
 ) -> None:
     """Check a run against limits, or against another run: exit 1 if it fails, 3 if it is incomplete.
@@ -229,11 +230,17 @@ def check(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece check RUN.db --max sem2_ece=0.2 --min accuracy=0.7[/bold]
     """
+    from semece import SemeceError
     from semece.compare import check_run
 
-    with open_runs(filter(None, (run, baseline)), judge) as opened:
+    if baseline and recalibrate:
+        raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
+    with open_runs(filter(None, (run, baseline)), judge, recalibrate) as opened:
         found = check_run(opened[0], most=most or [], least=least or [], baseline=opened[1] if baseline else None)
         done, selected = opened[0].complete
+        note = opened[0].recalibration_note
+    if note and not as_json:
+        typer.echo(f"{note}.")
     lines = (f"{'passed' if each.passed else 'FAILED'}: {each.sentence}" for each in found)
     print_found(lines, lambda: [each._asdict() for each in found], as_json=as_json)
     if not all(each.passed for each in found):

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Runs = Annotated[list[Path], typer.Argument(help="Run files.")]
 OneRun = Annotated[Path, typer.Argument(help="A run file.")]
 Judge = Annotated[str | None, typer.Option("--judge", "-j", help="Instead of the run's own judge.")]
+Recalibrate = Annotated[
+    Path | None, typer.Option("--recalibrate", help="A map of 'semece recalibrate', fitted on other questions.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 TABLE_NAMES = "ece, semx, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
 FIGURE_NAMES = (
@@ -32,12 +35,16 @@ ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.
 
 
 @contextmanager
-def open_runs(paths: Iterable[Path], judge: str | None = None) -> Iterator[list[Run]]:
-    """Open run files for reading; refuse a judge that has not judged one of them."""
-    from semece import Run
+def open_runs(paths: Iterable[Path], judge: str | None = None, recalibrate: Path | None = None) -> Iterator[list[Run]]:
+    """Open run files for reading, with a map to recalibrate by; refuse a judge that has not judged one of them."""
+    from semece import Run, load_recalibration
 
     with ExitStack() as stack:
-        opened = [stack.enter_context(Run(path, judge=judge)) for path in paths]
+        with bad_arguments():
+            fitted = None if recalibrate is None else load_recalibration(recalibrate)
+            opened = [stack.enter_context(Run(path, judge=judge, recalibration=fitted)) for path in paths]
+            for run in opened if fitted else ():
+                run.question_views()  # says here if the map does not fit
         if judge is not None:
             from semece.compare import check_judged
 
@@ -76,21 +83,29 @@ def plain(table: pl.DataFrame) -> list[dict[str, Any]]:
     return table.fill_nan(None).to_dicts()
 
 
-def summary(runs: Runs, judge: Judge = None, as_json: AsJson = False) -> None:
+def summary(runs: Runs, judge: Judge = None, recalibrate: Recalibrate = None, as_json: AsJson = False) -> None:
     """Print whether the model knows, whether its confidences are calibrated, and the numbers with intervals.
 
     Example: [bold]semece summary runs/starter--local-smollm2.db[/bold]
     """
-    print_summary(runs, judge=judge, as_json=as_json)
+    print_summary(runs, judge=judge, recalibrate=recalibrate, as_json=as_json)
 
 
-def print_summary(paths: Sequence[Path], *, judge: str | None = None, as_json: bool = False) -> None:
+def print_summary(
+    paths: Sequence[Path], *, judge: str | None = None, recalibrate: Path | None = None, as_json: bool = False
+) -> None:
     """Print a sentence for each run, then the table, then what it implies."""
     from semece import tables
 
-    with open_runs(paths, judge) as opened:
+    with open_runs(paths, judge, recalibrate) as opened:
         table = tables.summary_table(opened)
-        print_found(summary_lines(opened, table), lambda: summary_facts(table), as_json=as_json)
+        print_found(summary_lines(opened, table), lambda: noted(opened, summary_facts(table)), as_json=as_json)
+
+
+def noted(runs: Sequence[Run], facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add to the facts of runs that a score is recalibrated, where it is."""
+    notes = [run.recalibration_note for run in runs]
+    return [fact | ({"recalibration": note} if note else {}) for fact, note in zip(facts, notes, strict=True)]
 
 
 def summary_facts(table: pl.DataFrame) -> list[dict[str, Any]]:
@@ -198,6 +213,7 @@ def report(
     runs: Runs,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     judge: Judge = None,
+    recalibrate: Recalibrate = None,
 ) -> None:
     """Write one self-contained HTML page.
 
@@ -205,7 +221,7 @@ def report(
     """
     from semece.show import build
 
-    with open_runs(runs, judge) as opened:
+    with open_runs(runs, judge, recalibrate) as opened:
         typer.echo(str(build(opened, output)))
 
 

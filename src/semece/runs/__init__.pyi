@@ -11,6 +11,8 @@ from .metrics import directions as directions
 from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
+from .recalibrated import load_recalibration as load_recalibration
+from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format
 from .renderers import cells as cells
 from .renderers import end_text as end_text

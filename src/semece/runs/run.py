@@ -13,6 +13,7 @@ from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
 from semece.runs.graded_classes import GradedClasses, graded_classes
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
+from semece.runs.recalibrated import recalibrated, recalibration_text
 from semece.runs.scored_samples import read_sample
 from semece.sampling import Settings, read_reply
 from semece.store import FINAL, Store
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.stats import Pool
+    from semece.stats import Pool, Recalibration
 
 __all__ = ["QuestionView", "Run", "names_of", "pool_of"]
 
@@ -36,6 +37,9 @@ class Run:
         The file.
     judge, partition_judge, grade_judge : str, optional
         Instead of the run's own; the first sets both.
+    recalibration : Recalibration, optional
+        A map of other questions: its confidences stand in the place of the score that it takes, and questions that it
+        was fitted on are left out.
 
     Raises
     ------
@@ -65,7 +69,9 @@ class Run:
         judge: str | None = None,
         partition_judge: str | None = None,
         grade_judge: str | None = None,
+        recalibration: Recalibration | None = None,
     ) -> None:
+        self.recalibration = recalibration
         self._store = path if isinstance(path, Store) else Store(path)
         self.path = self._store.path
         try:
@@ -106,8 +112,17 @@ class Run:
         noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
         if slowed := sum(name == "pace" for name, _ in recorded):
             noticed += (f"rate limited: slowed down {slowed:,}x",)
+        if self.recalibration_note:
+            noticed = (self.recalibration_note, *noticed)
         drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
         return (*noticed, copies) if copies and drawn else noticed
+
+    @property
+    def recalibration_note(self) -> str | None:
+        """Say that a score is recalibrated and what is left out for it; None if none is."""
+        if self.recalibration is None:
+            return None
+        return recalibration_text(self.recalibration, len(self._view["ids"]) - len(self._views))
 
     @property
     def failed_calls(self) -> tuple[int, int]:
@@ -124,7 +139,8 @@ class Run:
 
     @cached_property
     def _views(self) -> tuple[QuestionView, ...]:
-        return self._reading.all()
+        views = self._reading.all()
+        return views if self.recalibration is None else recalibrated(views, self.recalibration)
 
     @cached_property
     def _reading(self) -> ViewReader:

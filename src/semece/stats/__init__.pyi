@@ -47,6 +47,13 @@ from .estimators import sem1 as sem1
 from .estimators import sem2 as sem2
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
+from .recalibration import ENOUGH as ENOUGH
+from .recalibration import Effect as Effect
+from .recalibration import Recalibration as Recalibration
+from .recalibration import cross_fit as cross_fit
+from .recalibration import effect_sentence as effect_sentence
+from .recalibration import fit_recalibration as fit_recalibration
+from .recalibration import recalibration_effects as recalibration_effects
 from .rows import check_choice as check_choice
 from .theory import REGIMES as REGIMES
 from .theory import crossover as crossover

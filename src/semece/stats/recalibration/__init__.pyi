@@ -8,6 +8,7 @@ from .effects import Effect as Effect
 from .effects import effect_sentence as effect_sentence
 from .effects import recalibration_effects as recalibration_effects
 from .effects import verified_error as verified_error
+from .fitting import ENOUGH as ENOUGH
 from .fitting import METHODS as METHODS
 from .fitting import fit_recalibration as fit_recalibration
 from .maps import Recalibration as Recalibration

@@ -1,0 +1,48 @@
+"""The command that fits a map from a run's confidences to better ones: ``recalibrate``."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 - read as it runs
+from typing import Annotated
+
+import typer
+
+from semece.cli.reading_commands import AsJson, Judge, OneRun, bad_arguments, open_runs, print_found
+
+
+def recalibrate(  # noqa: PLR0917 - one parameter per option
+    run: OneRun,
+    score: Annotated[str, typer.Option("--score", "-s", help="sem1, sem2 or verbalized.")] = "sem1",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            "-m",
+            help="isotonic, platt, temperature, beta, histogram, scaling-binning or venn-abers.",
+        ),
+    ] = "platt",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to keep the map, as JSON.")] = None,
+    judge: Judge = None,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a map from a confidence to a better calibrated one, and say what it changes.
+
+    The table is cross-fitted: no question is judged by a map that has seen it. The map that is kept is fitted to all
+    questions, for new ones: --recalibrate of summary, report and check takes it, and in Python
+    semece.load_recalibration, which needs numpy alone.
+
+    Example: [bold]semece recalibrate RUN.db --score sem1 --method platt -o map.json[/bold]
+    """
+    from semece.runs import recalibrate as fit
+    from semece.runs import write
+
+    with open_runs([run], judge) as (opened,), bad_arguments():
+        found = fit(opened.question_views(), score=score, method=method)
+    if output is not None:
+        write(f"{found.fitted.to_json()}\n".encode(), output)
+    kept = None if output is None else str(output)
+    lines = [*found.lines(), *([kept] if kept else [])]
+    print_found(lines, lambda: {"run": opened.name, **found.facts(), "map": kept}, as_json=as_json)
+
+
+COMMANDS = {"recalibrate": recalibrate}

@@ -1,0 +1,233 @@
+"""Recalibration of a run: a map fitted to its questions, and a map of other questions applied to it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from semece.runs.question_views import QuestionView
+    from semece.stats import Effect, Recalibration
+
+SCORES = ("sem1", "sem2", "verbalized")
+"""What a run has one of per question, and a map can take."""
+TITLES = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Ver"}
+MEASURES = {"gap": "Confidence − accuracy", "ece": "ECE", "brier": "Brier score", "auroc": "AUROC", "aurc": "AURC"}
+
+KEEP_ORDER = ("temperature", "platt", "beta")
+"""Maps that rise everywhere (platt: unless its notes say otherwise)."""
+
+
+class RunRecalibration(NamedTuple):
+    """A map fitted to a run, and what it changes on questions that it has not seen.
+
+    Parameters
+    ----------
+    fitted : Recalibration
+        Fitted to all questions, for others.
+    effects : tuple of Effect
+        Before and after, cross-fitted.
+    n_questions : int
+        Different questions that the map was fitted on.
+    n_folds : int
+        Folds of the cross-fitting.
+    enough : int
+        From about how many questions on this kind of map is good.
+    """
+
+    fitted: Recalibration
+    effects: tuple[Effect, ...]
+    n_questions: int
+    n_folds: int
+    enough: int
+
+    def lines(self) -> Iterator[str]:
+        """Say it for people: a sentence, the table, what to know."""
+        from semece.stats import effect_sentence
+
+        name = TITLES[self.fitted.score]
+        yield f"{name}, {self.fitted.method}, {self.n_questions:,} questions: {effect_sentence(self.effects)}"
+        yield ""
+        yield from columns([("", "before", "after", "change"), *(effect_cells(each) for each in self.effects)])
+        yield ""
+        yield f"Each 'after' comes from a map that has not seen its question ({self.n_folds} folds); brackets are 95 %."
+        if self.n_questions < self.enough:
+            yield f"A map of this kind ({self.fitted.method}) needs about {self.enough:,} questions; here are fewer."
+        if self.fitted.method in KEEP_ORDER and not self.fitted.notes:
+            yield "AUROC and AURC change only because maps of several folds are mixed: one map keeps the order."
+        yield from (f"Note: {note}." for note in self.fitted.notes)
+        yield from (f"{MEASURES[each.name]}: {each.note}." for each in self.effects if each.note)
+
+    def facts(self) -> dict[str, Any]:
+        """Give it as plain data."""
+        from semece.stats import effect_sentence
+
+        head = {"score": self.fitted.score, "method": self.fitted.method, "questions": self.n_questions}
+        effects = [effect_facts(each) for each in self.effects]
+        more = {"folds": self.n_folds, "enough": self.enough, "notes": list(self.fitted.notes), "effects": effects}
+        return {**head, "says": effect_sentence(self.effects), **more}
+
+
+def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: str = "platt") -> RunRecalibration:
+    """Fit a map to the complete questions of a run, and say what it changes by cross-fitting.
+
+    Parameters
+    ----------
+    views : sequence of QuestionView
+        Of a run; those that are complete and have the score enter. Questions with one text are kept together.
+    score : {'sem1', 'sem2', 'verbalized'}
+        What is recalibrated.
+    method : str
+        One of :data:`semece.stats.recalibration.fitting.METHODS`.
+
+    Returns
+    -------
+    RunRecalibration
+
+    Raises
+    ------
+    ValueError
+        For a score or a method that is none, and for fewer than two questions.
+    """
+    import numpy as np
+
+    from semece.stats import ENOUGH, check_choice, cross_fit, fit_recalibration, recalibration_effects
+
+    check_choice("score", score, SCORES)
+    check_choice("method", method, tuple(ENOUGH))
+    rows = [view for view in views if view.estimate.status == "complete" and value_of(view, score) is not None]
+    if not rows:
+        raise ValueError(f"no question is complete and has {TITLES[score]}, so there is nothing to recalibrate")
+    values = np.array([value_of(view, score) for view in rows])
+    correct = np.array([view.estimate.correct for view in rows], dtype=float)
+    questions = [identity_of(view) for view in rows]
+    crossed = cross_fit(values, correct, method=method, ids=questions)  # type: ignore[arg-type] # checked above
+    fitted = fit_recalibration(values, correct, method=method, ids=questions)  # type: ignore[arg-type]
+    return RunRecalibration(
+        replace(fitted, score=score),
+        recalibration_effects(values, crossed.confidence, correct, ids=questions),
+        len(set(questions)),
+        len(crossed.maps),
+        ENOUGH[method],
+    )
+
+
+def load_recalibration(path: str | Path) -> Recalibration:
+    """Read a map that ``semece recalibrate`` or :meth:`Recalibration.to_json` wrote; it needs numpy alone.
+
+    Parameters
+    ----------
+    path : str or Path
+        A JSON file.
+
+    Returns
+    -------
+    Recalibration
+        Call it with scores.
+
+    Raises
+    ------
+    ValueError
+        If the file cannot be read, is something else, or is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from semece import fit_recalibration
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "map.json"
+    ...     _ = path.write_text(fit_recalibration([0.9] * 5, [1, 1, 0, 0, 1], method="histogram").to_json())
+    ...     load_recalibration(path)([0.9, 0.5]).tolist()
+    [0.6, 0.6]
+    """
+    from semece.stats import Recalibration
+
+    try:
+        return Recalibration.from_json(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def recalibrated(views: Sequence[QuestionView], fitted: Recalibration) -> tuple[QuestionView, ...]:
+    """Put a map's confidences into questions, and leave out those that the map was fitted on.
+
+    Raises
+    ------
+    ValueError
+        The map takes no score of a run, does not know its questions, or was fitted on all of these.
+    """
+    if fitted.score not in SCORES:
+        raise ValueError(f"the map takes {fitted.score!r}, and a run has {', '.join(SCORES)}")
+    known = fitted.was_fitted_on(map(identity_of, views))
+    kept = [view for view, seen in zip(views, known, strict=True) if not seen]
+    if views and not kept:
+        raise ValueError(
+            f"the map was fitted on all {len(views):,} questions of this run; "
+            "what it changes is said, cross-fitted, by 'semece recalibrate'"
+        )
+    scores = [value_of(view, fitted.score) for view in kept]
+    given = [score for score in scores if score is not None]
+    values = iter(fitted(given).tolist() if given else ())
+    found = [None if score is None else next(values) for score in scores]
+    return tuple(with_value(view, fitted.score, value) for view, value in zip(kept, found, strict=True))
+
+
+def recalibration_text(fitted: Recalibration, left_out: int) -> str:
+    """Say that a score is recalibrated, and what is left out for it."""
+    text = (
+        f"{TITLES[fitted.score]} is recalibrated by a map ({fitted.method}) that was fitted on "
+        f"{len(fitted.questions):,} questions; numbers made from the counts of answers are as before"
+    )
+    return f"{text}; {left_out:,} questions that the map was fitted on are left out" if left_out else text
+
+
+def identity_of(view: QuestionView) -> str:
+    """Name a question by its text, so that it is known in another run whatever its id."""
+    return " ".join(view.question.text.split())
+
+
+def value_of(view: QuestionView, score: str) -> float | None:
+    """Give a score of a question."""
+    found: float | None = getattr(view.estimate, score)
+    return found
+
+
+def with_value(view: QuestionView, score: str, value: float | None) -> QuestionView:
+    """Put a number in the place of a score."""
+    changed: dict[str, Any] = {score: value}
+    return replace(view, estimate=replace(view.estimate, **changed))
+
+
+def effect_cells(effect: Effect) -> tuple[str, str, str, str]:
+    """Write an effect for people."""
+    from semece.runs.renderers import end_text
+
+    value, low, high = effect.change
+    interval = "" if low != low else f" [{end_text(low, 3)}, {end_text(high, 3)}]"  # noqa: PLR0124 - nan
+    return MEASURES[effect.name], number(effect.before), number(effect.after), f"{value:+.3f}{interval}"
+
+
+def effect_facts(effect: Effect) -> dict[str, Any]:
+    """Give an effect as plain data; what is no number is null."""
+    numbers = {"before": effect.before, "after": effect.after, "change": effect.change.value}
+    numbers |= {"change_low": effect.change.low, "change_high": effect.change.high}
+    plain = {name: None if value != value else value for name, value in numbers.items()}  # noqa: PLR0124 - nan
+    return {"name": effect.name, **plain, "note": effect.note or None}
+
+
+def number(value: float) -> str:
+    """Write a number of three decimals."""
+    return "—" if value != value else f"{value:.3f}"  # noqa: PLR0124 - nan
+
+
+def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Lay cells out in columns, the first to the left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for first, *others in rows:
+        cells = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        yield "  ".join([first.ljust(widths[0]), *cells]).rstrip()

@@ -1,0 +1,144 @@
+"""The command that fits a map, and the options that apply it to other runs."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from semece import load_recalibration
+
+
+def samples(path, first, last):
+    """Over-confident answers to questions of these numbers, under exact judgement."""
+    with Path(path).open("w") as file:
+        for number in range(first, last):
+            rng = np.random.default_rng(number)
+            share = rng.uniform(0.4, 1.0)
+            right = rng.random() < share**3
+            n = rng.binomial(10, share)
+            line = {
+                "id": f"q{number}-{path}",
+                "question": f"Question {number}?",
+                "references": ["yes" if right else "no"],
+            }
+            file.write(json.dumps(line | {"answers": ["yes"] * n + [f"other {k}" for k in range(10 - n)]}) + "\n")
+
+
+@pytest.fixture(scope="module")
+def kept():
+    """What is made once: files and what the command printed."""
+    return {}
+
+
+@pytest.fixture
+def runs(semece, kept):
+    """Two runs that share ten questions, and a map that was fitted on the first; what was printed."""
+    for name, content in kept.get("files", {}).items():
+        Path(name).write_bytes(content)
+    if not kept:
+        for name, first, last in (("pilot", 0, 120), ("new", 110, 200)):
+            samples(f"{name}.jsonl", first, last)
+            assert semece("score", f"{name}.jsonl", "-j", "exact", "-o", f"{name}.db")[0] == 0
+        code, kept["out"], _ = semece("recalibrate", "pilot.db", "-o", "map.json")
+        assert code == 0
+        kept["files"] = {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    return kept["out"]
+
+
+def test_a_map_is_fitted_said_kept_and_applied(semece, runs):
+    lines = runs.splitlines()
+    assert lines[0].startswith("Sem1, platt, 120 questions: Recalibration helps: the Brier score falls from")
+    assert lines[2].split() == ["before", "after", "change"]
+    assert [line.split("  ")[0] for line in lines[3:8]] == [
+        "Confidence − accuracy",
+        "ECE",
+        "Brier score",
+        "AUROC",
+        "AURC",
+    ]
+    assert "has not seen its question (10 folds)" in runs
+    assert lines[-1] == "map.json"
+    before, after = (
+        json.loads(semece("summary", "new.db", "--json", *more)[1])[0] for more in ((), ("--recalibrate", "map.json"))
+    )
+    assert "recalibration" not in before
+    assert after["recalibration"].endswith("10 questions that the map was fitted on are left out")
+    assert (before["questions"], after["questions"]) == (90, 80)
+    assert after["sem1_ece"] < before["sem1_ece"] / 2
+    assert after["sem2_ece"] > 0.8 * before["sem2_ece"]
+    out = semece("summary", "new.db", "--recalibrate", "map.json")[1]
+    assert "Noticed: Sem1 is recalibrated by a map (platt) that was fitted on 120 questions" in out
+    assert semece("check", "new.db", "--max", "sem1_ece=0.3")[0] == 1
+    code, out, _ = semece("check", "new.db", "--max", "sem1_ece=0.3", "--recalibrate", "map.json")
+    assert code == 0
+    assert out.startswith("Sem1 is recalibrated by a map (platt)")
+    semece("report", "new.db", "--recalibrate", "map.json", "-o", "page.html")
+    assert "Sem1 is recalibrated by a map (platt)" in Path("page.html").read_text()
+
+
+def test_a_run_is_never_judged_by_a_map_of_its_own_questions(semece, runs):
+    for command in (("summary", "pilot.db"), ("check", "pilot.db", "--max", "sem1_ece=0.2"), ("report", "pilot.db")):
+        code, _, err = semece(*command, "--recalibrate", "map.json")
+        assert code == 2
+        assert "the map was fitted on all 120 questions of this run" in err
+
+
+def test_the_facts_are_those_of_the_table(semece, runs):
+    facts = json.loads(semece("recalibrate", "pilot.db", "--json", "--score", "sem2", "--method", "isotonic")[1])
+    assert (facts["score"], facts["method"], facts["questions"], facts["folds"]) == ("sem2", "isotonic", 120, 10)
+    assert [each["name"] for each in facts["effects"]] == ["gap", "ece", "brier", "auroc", "aurc"]
+    for each in facts["effects"]:
+        assert each["change_low"] <= each["change"] <= each["change_high"]
+        assert each["change"] == pytest.approx(each["after"] - each["before"])
+    assert "needs about" in semece("recalibrate", "pilot.db", "--method", "isotonic")[1]
+
+
+def test_a_map_is_deployed_with_numpy_alone(runs):
+    code = (
+        "import sys\n"
+        "for name in ('scipy', 'polars', 'numba', 'matplotlib', 'typer', 'rich', 'openai', 'jinja2', 'filelock'):\n"
+        "    sys.modules[name] = None\n"
+        "import semece as se\n"
+        "print(se.load_recalibration('map.json')([0.5, 1.0]).tolist())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout) == load_recalibration("map.json")([0.5, 1.0]).tolist(), done.stderr
+
+
+WRONG = [
+    (["recalibrate", "pilot.db", "--score", "x"], "score must be one of 'sem1', 'sem2', 'verbalized'; got 'x'"),
+    (["recalibrate", "pilot.db", "--score", "verbalized"], "no question is complete and has Ver"),
+    (["recalibrate", "pilot.db", "--method", "magic"], "method must be one of"),
+    (["recalibrate", "none.db"], "none.db does not exist"),
+    (["summary", "new.db", "--recalibrate", "none.json"], "none.json cannot be read"),
+    (["summary", "new.db", "--recalibrate", "pilot.jsonl"], "pilot.jsonl: a recalibration is one JSON object"),
+    (
+        ["check", "new.db", "--baseline", "pilot.db", "--recalibrate", "map.json"],
+        "--recalibrate goes with --max and --min",
+    ),
+]
+
+
+def test_what_cannot_be_is_said_in_a_sentence(semece, runs):
+    for words, sentence in WRONG:
+        code, _, err = semece(*words)
+        assert code == 2
+        assert sentence in err
+        assert "Traceback" not in err
+
+
+def test_what_the_page_shows_runs(semece, runs):
+    page = (Path(__file__).parents[2] / "docs" / "recalibration.md").read_text()
+    commands = re.findall(r"^    semece (.*)$", page, flags=re.MULTILINE)
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    assert len(commands) >= 3
+    assert blocks
+    for command in commands:
+        assert semece(*shlex.split(command))[0] == 0, command
+    for block in blocks:
+        exec(compile(block, "recalibration.md", "exec"), {})
