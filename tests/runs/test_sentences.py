@@ -47,8 +47,11 @@ ECES = {
         ({"model_claim": "under-confident"}, "It is under-confident: its answers are right more often"),
         ({"model_claim": "right on average"}, "It is miscalibrated, though right on average: too sure of some"),
         ({}, "No miscalibration is seen: calibrated within 0.08 ("),
-        ({"semx_ece_high": 0.2}, "Cannot tell: no miscalibration is seen, and 'calibrated within 0.20' is all that is"),
-        ({"semx_ece_n_select": 1}, "No miscalibration is seen, of which so few answers show the average alone"),
+        (
+            {"semx_ece_high": 0.2},
+            "Cannot tell: no miscalibration is seen; 'calibrated within 0.20' is all that",
+        ),
+        ({"semx_ece_n_select": 1}, "No miscalibration is seen on average, and so few answers show no more: calibrated"),
         (
             {"model_questions": 9},
             "Cannot tell, fewer than 10 questions (held-out gap 0.01, 95 % interval -0.03 to 0.05",
@@ -96,7 +99,7 @@ def test_the_judge_is_named_and_the_verdicts_on_which_the_claim_rests():
         ({"sem1_ece_low": 0.0}, "Sem1 is probably too high: "),
         ({"sem1_gap_low": -0.05}, "Sem1 is off, though right on average: "),
         ({"sem1_gap_low": -0.05, "sem1_ece_low": 0.0}, "Sem1 is calibrated within 0.20: "),
-        ({"sem1_questions": 9}, "Sem1 is not known to be calibrated or not, with fewer than 10 questions: "),
+        ({"sem1_questions": 9}, "Sem1 is not judged, with fewer than 10 questions: "),
         ({"sem1_questions": 30}, "0.04 to 0.20; 30 questions)."),
         ({"sem1_confidence": 0.997, "sem1_accuracy": 0.003}, "over 99 % on average, right under 1 % of the time"),
     ],
@@ -119,7 +122,7 @@ def test_sem1_is_too_high_by_construction_where_the_model_is_not_called_over_con
     [
         ({}, "Sem2-ECE (0.10) is smaller than Sem1-ECE (0.20); the difference is more than chance (95 % interval of"),
         ({"sem2_ece": 0.3, "ece_difference_low": -0.2}, "Sem2-ECE (0.30) is larger than Sem1-ECE (0.20); that may be"),
-        ({"sem2_ece": 0.2004}, "Sem1-ECE and Sem2-ECE are alike (0.20)"),
+        ({"sem2_ece": 0.2004}, "Sem1-ECE and Sem2-ECE are alike (0.20)."),
         ({"ece_difference_note": "near zero"}, "; whether by more than chance cannot be said, since the error of one"),
         (
             {"ece_difference_low": None},

@@ -111,10 +111,12 @@ def _finding(row: Mapping[str, Any]) -> str:
     if row["model_basis"] == "bracket":
         return "Cannot tell: neither over- nor under-confidence is sure"
     within = end_text(row["semx_ece_high"])
-    alone = "" if row["semx_ece_n_select"] > 1 else ", of which so few answers show the average alone"
+    seen = "no miscalibration is seen"
+    if row["semx_ece_n_select"] < 2:
+        seen += " on average, and so few answers show no more"
     if row["semx_ece_high"] <= SMALL:
-        return f"No miscalibration is seen{alone}: calibrated within {within}"
-    return f"Cannot tell: no miscalibration is seen{alone}, and 'calibrated within {within}' is all that is sure"
+        return f"{seen.capitalize()}: calibrated within {within}"
+    return f"Cannot tell: {seen}; 'calibrated within {within}' is all that is sure"
 
 
 def _basis(row: Mapping[str, Any]) -> str:
@@ -190,7 +192,7 @@ def _level(row: Mapping[str, Any], prefix: str) -> str:
     low, high = row[f"{prefix}_gap_low"], row[f"{prefix}_gap_high"]
     miscalibrated = row[f"{prefix}_ece_low"] > 0
     if row[f"{prefix}_questions"] < FEW:
-        return f"not known to be calibrated or not, with fewer than {FEW} questions"
+        return f"not judged, with fewer than {FEW} questions"
     if low > 0 or high < 0:
         return f"{'' if miscalibrated else 'probably '}too {'high' if low > 0 else 'low'}"
     if miscalibrated:
@@ -231,9 +233,9 @@ def regime_sentence(row: Mapping[str, Any]) -> str:
         return ""
     one, two = number_text(row["sem1_ece"]), number_text(row["sem2_ece"])
     side = "larger" if float(two) > float(one) else "smaller"
+    compared = f"Sem2-ECE ({two}) is {side} than Sem1-ECE ({one}){_difference(row)}"
     alike = f"Sem1-ECE and Sem2-ECE are alike ({one})"
-    compared = alike if one == two else f"Sem2-ECE ({two}) is {side} than Sem1-ECE ({one})"
-    return f"{regime_text(*(row[name] for name in REGIMES))}. {compared}{_difference(row)}."
+    return f"{regime_text(*(row[name] for name in REGIMES))}. {alike if one == two else compared}."
 
 
 def _difference(row: Mapping[str, Any]) -> str:
