@@ -13,12 +13,14 @@
     StoppedError           a person stopped a run; what was in flight is stored
 
 Bad arguments of a function are ``ValueError``. What came from outside is shown in a sentence through :func:`visible`
-and :func:`shortened`; what a provider says of the end of a reply is read by :func:`finish_status`.
+and :func:`shortened`, money through :func:`in_dollars`; what a provider says of the end of a reply is read by
+:func:`finish_status`.
 """
 
 from __future__ import annotations
 
 import unicodedata
+from math import ceil, log10
 from typing import Literal
 
 FinishStatus = Literal["ok", "content_filter", "truncated", "refusal"]
@@ -148,6 +150,18 @@ def _escape(mark: str, *, json: bool) -> str:
         return repr(mark)[1:-1]
     units = mark.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+
+
+def in_dollars(cost: float, decimals: int = 2) -> str:
+    """Write money: with so many decimals, or with two digits that count where it is less.
+
+    Examples
+    --------
+    >>> in_dollars(1234.5), in_dollars(0.0), in_dollars(0.0312), in_dollars(0.0000123)
+    ('$1,234.50', '$0.00', '$0.031', '$0.000012')
+    """
+    needed = ceil(-log10(cost)) + 1 if 0 < cost < 1 else 0
+    return f"${cost:,.{max(decimals, needed)}f}"
 
 
 def shortened(text: str, most: int = 80, *, mark: str = "…", kept: int | None = None) -> str:

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from semece.datasets import Dataset, open_dataset
-from semece.errors import BudgetError, ParseError, SemeceError, StoreError
+from semece.datasets import Dataset, open_dataset, question_from
+from semece.errors import BudgetError, ModelError, ParseError, SemeceError, StoreError, in_dollars
 from semece.models import Call, Decoding, Message, Reply, Request, Usage
 from semece.sampling import price_plan
 from semece.sampling.budget import Budget, Price, estimated_tokens, known_price, prompt_tokens, read_prices
-from semece.sampling.job import resolve
+from semece.sampling.job import cautions, resolve
 from semece.sampling.patience import Patience
 from semece.sampling.price_plan import check_judges, plan_text
 from semece.sampling.settings import Settings
@@ -164,7 +164,7 @@ def test_who_names_no_judge_is_told_what_the_models_own_judging_costs_as_a_dry_r
     told = re.fullmatch(rf"semece: name a judge: --judge rules \(free\) or --judge {PAID} \((.*) for this run\)\n", err)
     made = plan(Settings(PAID, "starter", judge=PAID), "absent.db")
     cost = sum(stage.cost for stage in made.stages[1:])
-    assert (code, out, told[1]) == (2, "", f"about ${cost:.2f}")
+    assert (code, out, told[1]) == (2, "", f"about {in_dollars(cost)}")
     assert cost > 0.005
     assert semece("run", "-m", PAID, "-d", "starter", "--dry-run")[2] == err
 
@@ -181,7 +181,7 @@ def test_the_told_price_is_that_of_the_stages_and_questions_that_would_be_judged
         for more in ({}, {"partition_judge": "rules"}, {"limit": 3})
     )
     assert all_of_it > graded > few > 0
-    assert told(limit=1) == "(less than $0.01 for this run)"
+    assert re.fullmatch(r"\(about \$0\.00\d+ for this run\)", told(limit=1))
     assert told(batch=True, n=500) != told(n=500)
     assert told(n=500).startswith("(about $")
 
@@ -274,3 +274,73 @@ def test_what_is_planned_for_a_judge_of_stored_answers_is_what_it_is_asked(tmp_p
 def test_a_price_that_is_none_is_named_with_its_file(value):
     with pytest.raises(ParseError, match=r"^c\.toml: \[prices\] 'x/y' must be \{ input = USD, output = USD \} per mil"):
         read_prices({"x/y": value}, "c.toml")
+
+
+# --- before anything is paid
+
+
+def told_of(rows, **changes):
+    questions = tuple(question_from({"id": str(place), **row}, "here") for place, row in enumerate(rows))
+    settings = Settings("openai-api/test/m", "mine", **{"judge": "exact", "n": 4} | changes)
+    return cautions(resolve(settings, "absent.db", dataset=Dataset("mine", questions)))
+
+
+def test_what_cannot_be_graded_is_said_with_the_column_that_may_be_meant():
+    row = {"question": "Why?", "refrences": ["because"]}
+    [sentence] = told_of([row, row | {"question": "When?"}])
+    assert sentence == (
+        "no question has a reference, so they are asked and grouped but not graded; is the column 'refrences' meant? "
+        "Its name must be 'references'"
+    )
+    [sentence] = told_of([{"question": "Why?", "reference": "b"}, {"question": "When?", "id": "w"}])
+    assert sentence.startswith("1 of 2 questions have no reference, so they")
+    assert sentence.endswith("(the first: w)")
+
+
+def test_one_answer_and_questions_that_are_there_twice_are_said():
+    rows = [{"question": "Why?", "reference": "b"}] * 3
+    assert told_of(rows, n=1) == [
+        "2 questions are there again under another id, and are paid for again (the first: 'Why?')",
+        "one answer per question (-n 1): whether answers agree with each other cannot be seen",
+    ]
+
+
+def test_prompts_that_go_to_several_places_are_said(monkeypatch):
+    rows = [{"question": "Why?", "reference": "b"}]
+    monkeypatch.setenv("OTHER_BASE_URL", "http://127.0.0.1:2/v1")
+    where = "prompts and answers go to several places: openai-api/test/m at 127.0.0.1:1, "
+    found = {
+        judge: told_of(rows, judge=judge, base_url="http://me:word@127.0.0.1:1/v1")
+        for judge in ("openai-api/other/judge", "openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "openai-api/test/m")
+    }
+    assert [sentences and sentences[0].removeprefix(where) for sentences in found.values()] == [
+        "openai-api/other/judge at 127.0.0.1:2; --base-url is for the model alone",
+        "openai/gpt-4o-mini at api.openai.com; --base-url is for the model alone",
+        "anthropic/claude-haiku-4-5 at Anthropic; --base-url is for the model alone",
+        [],
+    ]
+
+
+def test_a_dry_run_says_who_cannot_be_asked_and_whose_price_is_not_known(semece, monkeypatch):
+    monkeypatch.setenv("TEST_BASE_URL", "http://127.0.0.1:9/v1")
+    words = ("run", "-m", "openai-api/test/m", "-d", "starter", "-n", 2, "-j", "openai/gpt-4o-mini", "--dry-run")
+    code, out, err = semece(*words)
+    assert code == 0
+    assert "note: openai/gpt-4o-mini cannot be asked now: openai/gpt-4o-mini needs a key: set OPENAI_API_KEY" in err
+    assert re.search(
+        r"^together   \$0\.0\d+ live, and what openai-api/test/m takes: its price is not known", out, re.MULTILINE
+    )
+
+
+def test_a_judge_that_cannot_be_asked_stops_a_begun_run_before_more_is_bought(tmp_path, monkeypatch):
+    path = tmp_path / "a.db"
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        asked = Settings("openai-api/test/m", "starter", n=4, limit=4, judge="openai/judge", base_url=server.base_url)
+        with pytest.raises(BudgetError):
+            asyncio.run(execute(replace(asked, max_total_tokens=4500, concurrency=1), path))
+        before = server.account.requests.total()
+        monkeypatch.delenv("OPENAI_API_KEY")
+        with pytest.raises(ModelError, match="needs a key: set OPENAI_API_KEY"):
+            asyncio.run(execute(asked, path))
+        assert server.account.requests.total() == before > 0

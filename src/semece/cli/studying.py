@@ -12,6 +12,7 @@ import typer
 
 from semece.cli.judging import AsJson, Quiet, aligned
 from semece.cli.typer_options import STUDY, Handling, Told, with_options
+from semece.errors import in_dollars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,11 +44,25 @@ def study(
     handling, calls = told.record(Handling), told.calls()
     made = read_study(file).told(calls)
     jobs = prepare(made)
+    for sentence in study_cautions(made, jobs):
+        typer.echo(f"note: {sentence}", err=True)
     if handling.dry_run:
         plans = plan_cells(made, jobs, expected_tokens=handling.expected_tokens)
         print_plans(made, plans, as_json=as_json)
         return
     print_study(made, do_study(made, jobs, quiet=quiet), as_json=as_json)
+
+
+def study_cautions(made: Study, jobs: Any) -> Iterator[str]:  # noqa: ANN401 - what prepare gives
+    """Say what should be known before anything is paid; what holds for several runs once, with the first of them."""
+    from semece.sampling import cautions
+
+    known: set[str] = set()
+    for cell in made.cells:
+        job = jobs[cell.path]
+        fresh = [] if isinstance(job, str) else [each for each in cautions(job) if each not in known]
+        known.update(fresh)
+        yield from (f"{cell.name}: {sentence}" for sentence in fresh)
 
 
 def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: ANN401 - what prepare gives
@@ -230,7 +245,7 @@ def plan_lines(plans: Sequence[CellPlan]) -> Iterator[str]:
     yield from (f"{each.cell.name}: not priced: {each.trouble}" for each in plans if each.plan is None)
     spent = sum(each.spent for each in plans)
     if spent:
-        yield f"spent so far: ${spent:,.2f}"
+        yield f"spent so far: {in_dollars(spent)}"
     assumed = sorted({made.answer_tokens for _, made in priced if not made.measured})
     if assumed:
         sizes = " or ".join(map(str, assumed))
@@ -265,14 +280,14 @@ def together(costs: Sequence[float | None]) -> str:
     'together $1.50 for 1 of 2 runs; the price of 1 is not known: [prices] in the file takes it'
     """
     known = [cost for cost in costs if cost is not None]
-    text = f"together ${sum(known):,.2f} for {len(known)} of {len(costs)} runs"
+    text = f"together {in_dollars(sum(known))} for {len(known)} of {len(costs)} runs"
     unknown = len(costs) - len(known)
     return f"{text}; the price of {unknown} is not known: [prices] in the file takes it" if unknown else text
 
 
 def dollars(cost: float | None) -> str:
     """Write money."""
-    return "unknown" if cost is None else f"${cost:,.2f}"
+    return "unknown" if cost is None else in_dollars(cost)
 
 
 COMMANDS = {"study": study}

@@ -15,6 +15,8 @@ from .connections import typed_again as typed_again
 from .connections import where_asked as where_asked
 from .job import Datasets as Datasets
 from .job import Job as Job
+from .job import cannot_be_asked as cannot_be_asked
+from .job import cautions as cautions
 from .job import check_identity as check_identity
 from .job import open_names as open_names
 from .job import resolve as resolve

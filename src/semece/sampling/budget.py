@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical
-from semece.errors import BudgetError, ParseError, SemeceError
+from semece.errors import BudgetError, ParseError, SemeceError, in_dollars
 from semece.models import Usage, check_model, service_of
 
 if TYPE_CHECKING:
@@ -220,8 +220,8 @@ class Budget:
         dollars = self.spent_cost + self._reserved_cost + cost
         if self.max_cost is not None and dollars > self.max_cost:
             raise BudgetError(
-                f"the cap of ${self.max_cost:g} is reached: ${self.spent_cost:.4f} are spent and the next call may "
-                f"cost ${cost:.4f}",
+                f"the cap of ${self.max_cost:g} is reached: {in_dollars(self.spent_cost, 4)} are spent and the next "
+                f"call may cost {in_dollars(cost, 4)}",
                 cost=dollars,
             )
         self.hold((cost, tokens))

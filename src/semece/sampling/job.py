@@ -1,21 +1,30 @@
-"""From settings to a job: names opened, judges and prompt made, questions chosen, prices known, identity computed."""
+"""From settings to a job, and what a person should know of it before anything is paid.
+
+Names are opened, judges and prompt made, questions chosen, prices known, the identity computed.
+"""
 
 from __future__ import annotations
 
+import difflib
+import os
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from semece.datasets import Dataset, open_dataset
-from semece.errors import SemeceError, StoreError, shortened
+from semece.datasets import REFERENCE_NAMES, Dataset, open_dataset
+from semece.errors import ModelError, SemeceError, StoreError, shortened
 from semece.judges import models_of, open_judges, row_of
+from semece.models import address_variable, service_of
+from semece.sampling.connections import Connections
 from semece.sampling.options import check_options
 from semece.sampling.request_templates import RequestTemplate
 from semece.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from semece.judges import Judge
     from semece.models import Model
@@ -304,3 +313,92 @@ def check_identity(store: Store, identity: dict[str, Any], *, instead: str = "wr
 
 def _short(value: object) -> str:
     return shortened(str(value), 60, mark="...", kept=12)
+
+
+def cautions(job: Job) -> list[str]:
+    """List what may be meant otherwise than it is written, where it costs money or an answer.
+
+    Parameters
+    ----------
+    job : Job
+        The run.
+
+    Returns
+    -------
+    list of str
+        One sentence each: questions that cannot be graded, or that are there twice; one answer a question; who is
+        asked where.
+
+    Examples
+    --------
+    >>> from semece.sampling.settings import Settings
+    >>> cautions(resolve(Settings("fake/?pmf=1", "starter", n=1), "absent.db"))
+    ['one answer per question (-n 1): whether answers agree with each other cannot be seen']
+    """
+    found = [*_references(job.questions), *_duplicates(job.questions)]
+    if job.n == 1:
+        found.append("one answer per question (-n 1): whether answers agree with each other cannot be seen")
+    return [*found, *_hosts(job)]
+
+
+def _references(questions: Sequence[Question]) -> Iterator[str]:
+    """Say how many questions cannot be graded, and which column may have been meant."""
+    without = [question for question in questions if not question.references]
+    if not without:
+        return
+    named = {str(name) for question in without for name in question.metadata}
+    close = [
+        name for name in sorted(named) if difflib.get_close_matches(name.strip().lower(), REFERENCE_NAMES, cutoff=0.75)
+    ]
+    meant = f"; is the column {shortened(close[0], 40)!r} meant? Its name must be 'references'" if close else ""
+    if len(without) == len(questions):
+        yield f"no question has a reference, so they are asked and grouped but not graded{meant}"
+    else:
+        some = f"{len(without):,} of {len(questions):,} questions have no reference"
+        yield f"{some}, so they are asked and grouped but not graded (the first: {shortened(without[0].id, 40)}){meant}"
+
+
+def _duplicates(questions: Sequence[Question]) -> Iterator[str]:
+    """Say how many questions have the text of another one."""
+    counts = Counter(question.text for question in questions)
+    again = len(questions) - len(counts)
+    if again:
+        text = shortened(next(question.text for question in questions if counts[question.text] > 1), 60)
+        yield f"{again:,} questions are there again under another id, and are paid for again (the first: {text!r})"
+
+
+def _hosts(job: Job) -> Iterator[str]:
+    """Say where models are asked that do not run here, and that the base URL is for one of them alone."""
+    spellings = dict.fromkeys((job.model, *models_of(job.judges)))
+    places = {spelling: host_of(spelling, job) for spelling in spellings if not service_of(spelling).runs_here}
+    hosts = {host for host in places.values() if host}
+    if len(hosts) > 1 or (job.calls.base_url and len(places) > 1):
+        listed = ", ".join(f"{spelling} at {host or 'no address'}" for spelling, host in places.items())
+        alone = "; --base-url is for the model alone" if job.calls.base_url else ""
+        yield f"prompts and answers go to several places: {listed}{alone}"
+
+
+def host_of(spelling: str, job: Job) -> str:
+    """Name the host at which a model of a job is asked; its service where that knows the address itself."""
+    service = service_of(spelling)
+    own = job.calls.base_url if spelling == job.model else None
+    address = own or os.environ.get(address_variable(spelling)) or service.address
+    return urlsplit(address).netloc.rpartition("@")[2] if address else service.title if service.cost == "listed" else ""
+
+
+async def cannot_be_asked(job: Job) -> list[str]:
+    """List the models of a job that cannot be asked now, such as for a missing key; nothing is sent.
+
+    Parameters
+    ----------
+    job : Job
+        The run.
+    """
+    connections, found = Connections(job.calls, job.model, job.questions, own=job.own), []
+    for spelling in dict.fromkeys((job.model, *models_of(job.judges))):
+        try:
+            connections.open(spelling)
+        except ModelError as error:
+            found.append(f"{spelling} cannot be asked now: {error}")
+    await connections.aclose()
+    return found

@@ -8,7 +8,7 @@ from operator import add
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.errors import SemeceError
+from semece.errors import SemeceError, in_dollars
 from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, run_procedure
 from semece.models import Message, check_model, service_of
 from semece.records import Partition
@@ -184,9 +184,7 @@ def _about(costs: list[float | None]) -> str:
     if len(known) < len(costs):
         return ""
     total = sum(known)
-    if total == 0:
-        return " (free)"
-    return f" ({'less than $0.01' if total < 0.005 else f'about {_usd(total)}'} for this run)"
+    return " (free)" if total == 0 else f" (about {_usd(total)} for this run)"
 
 
 class ToJudge(NamedTuple):
@@ -312,16 +310,24 @@ def plan_text(made: PricePlan) -> str:
         f"{_usd(s.cost)} live, {'batch price unknown' if s.batch_cost is None else _usd(s.batch_cost) + ' in batches'}"
         for s in made.stages
     ]
-    costs = [s.cost for s in made.stages]
-    total = None if None in costs else sum(cost for cost in costs if cost is not None)
     how = "what the stored replies took" if made.measured else "an assumption; --expected-tokens sets it"
     assumed = [f"{made.answer_tokens} tokens per response: {how}"]
     if len(made.stages) > 1:
         assumed.append(
             f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
         )
-    return "\n".join([*lines, f"together   {_usd(total)} live", *assumed])
+    return "\n".join([*lines, f"together   {_together(made.stages)}", *assumed])
+
+
+def _together(stages: Sequence[Stage]) -> str:
+    """Say what stages cost together, and the price of which models nobody knows."""
+    known = [stage.cost for stage in stages if stage.cost is not None]
+    unknown = sorted({stage.model for stage in stages if stage.cost is None})
+    if not unknown:
+        return f"{_usd(sum(known))} live"
+    part = f"{_usd(sum(known))} live, and " if known else ""
+    return f"{part}what {' and '.join(unknown)} takes: its price is not known ([prices] in a --config file says it)"
 
 
 def _usd(cost: float | None) -> str:
-    return "price unknown" if cost is None else f"${cost:,.2f}"
+    return "price unknown" if cost is None else in_dollars(cost)

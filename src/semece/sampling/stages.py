@@ -378,7 +378,7 @@ async def _prepare(job: Job, responses: ResponseStage, verdicts: JudgeStage) -> 
         Something that will be asked cannot be used.
     """
     connections, again = responses.callers.connections, job.calls.retry_failed
-    if responses.callers.store.meta("view") == job.view and not again:
+    if responses.callers.store.meta("view") == job.view and not again and not models_of(job.judges):
         return
     asks = again or any(map(responses.count_missing, job.questions))
     if asks:

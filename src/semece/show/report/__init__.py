@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.errors import SemeceError
+from semece.errors import SemeceError, in_dollars
 from semece.runs import row_of_run
 from semece.runs import write as write_file
 from semece.show.report.page import MARK, Page, render
@@ -73,7 +73,7 @@ def cost_text(dollars: float | None, asked: int, answered: int) -> str:
     >>> cost_text(0.0312, 1200, 300)
     '$0.0312; 1,200 tokens in, 300 out'
     """
-    return f"{'price unknown' if dollars is None else f'${dollars:,.4f}'}; {asked:,} tokens in, {answered:,} out"
+    return f"{'price unknown' if dollars is None else in_dollars(dollars, 4)}; {asked:,} tokens in, {answered:,} out"
 
 
 def refuse_foreign(path: Path) -> None:
