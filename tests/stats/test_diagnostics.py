@@ -221,7 +221,7 @@ def test_spread_is_that_of_drawn_subsamples():
 @pytest.mark.slow
 @pytest.mark.parametrize("family", [near_tie, softmax_normal, dirichlet_mixture])
 def test_the_rate_interval_contains_the_slope_of_the_exact_expectations(family):
-    population = family(3000, rng=1)
+    population = family(1500, rng=1)
     known = {"margin": population.margin, "pmf": population.pmf}
     some = pool_of(simulate(population, rng=2))
     observed, expected = diagnostics.rate_slope(some, **known).rows(named=True)

@@ -131,7 +131,8 @@ def test_sem2_of_many_equals_enumeration(total, monkeypatch):
 @pytest.mark.parametrize("total", range(7, 13))
 @pytest.mark.parametrize("ties", ["uniform", "lowest"])
 def test_sem2_equals_enumeration_up_to_twelve_responses(total, ties):
-    for counts in compositions(total) if ties == "lowest" else partitions(total):
+    rows = list(compositions(total)) if ties == "lowest" else list(partitions(total))
+    for counts in rows[:: 1 + len(rows) // 300]:  # all up to nine responses, then every second to seventh
         held_out = selection(counts, ties)[2]
         found = [sem2(counts=counts, n_select=s, ties=ties) for s in range(1, total)]
         np.testing.assert_allclose(found, [float(held_out[s]) for s in range(1, total)], rtol=0, atol=1e-12)
