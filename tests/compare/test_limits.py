@@ -8,7 +8,6 @@ from semece.compare.limits import check_run
 from semece.errors import SemeceError
 from semece.runs.run import Run
 from semece.show.tables import summary_table
-from semece.stats.uncertainty.bootstrap import NEAR_ZERO
 from tests.compare.test_standings import sampled
 
 
@@ -65,10 +64,22 @@ def test_a_better_run_passes(semece, paths):
     assert "FAILED" not in out
 
 
-def test_an_unreliable_interval_fails_nothing_and_says_so(paths):
-    found = {each.name: each for each in check_run(Run(paths["bold"]), baseline=Run(paths["timid"]))}
-    assert found["sem1_ece"].passed
-    assert f"not surely: {NEAR_ZERO}" in found["sem1_ece"].sentence
+def test_a_collapse_of_a_calibrated_run_fails(paths):
+    found = {each.name: each.passed for each in check_run(Run(paths["bold"]), baseline=Run(paths["timid"]))}
+    assert set(found) == {"accuracy", "semx_ece", "sem1_ece", "sem2_ece", "held_out_gap"}
+    assert found["accuracy"]
+    assert {found[name] for name in ("semx_ece", "sem1_ece", "held_out_gap")} == {False}
+
+
+def test_a_gap_that_comes_nearer_to_zero_passes(paths):
+    found = {each.name: each.passed for each in check_run(Run(paths["timid"]), baseline=Run(paths["bold"]))}
+    assert all(found.values())
+
+
+def test_the_baseline_may_be_the_run_itself(semece, paths):
+    code, out, err = semece("check", paths["bold"], "--baseline", paths["bold"])
+    assert (code, err) == (0, "")
+    assert out == "passed: the baseline is the run itself (bold.db): nothing has changed\n"
 
 
 def test_an_incomplete_run_that_passes_ends_with_three(semece):

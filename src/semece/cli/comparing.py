@@ -144,6 +144,7 @@ def print_standings(paths: Sequence[Path], *, as_json: bool) -> None:
 def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterator[str]:
     """Lay runs out: a sentence per quantity, the ranking, the changes."""
     from semece import tables
+    from semece.compare import leader
 
     yield f"{tables.plural(found.questions, 'question')} complete in all of {len(found.runs)} runs, n the same"
     if any(found.left_out.values()):
@@ -154,23 +155,16 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
         yield f"Judged by different judges: {names}. Part of a change is theirs."
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
-        yield leader(str(name), tables.label(str(name)), rows.filter(rank=1))
+        yield leader(tables.label(str(name)), rows)
     yield "\n" + aligned(titled(found.ranking))
     for (name,), rows in found.changes.group_by("run", maintain_order=True):
         yield f"\nFrom {found.runs[0]} to {name}"
         yield from _numbers(rows.drop("run"))
-    yield "\nBrackets are 95 % intervals, paired by question; best is the share of resamples in which a run is first."
-
-
-def leader(quantity: str, title: str, first: pl.DataFrame) -> str:
-    """Say who is ahead in a quantity, and how surely."""
-    from semece.runs import directions
-
-    higher = directions()[quantity] == "higher"
-    what = f"Highest {title[:1].lower()}{title[1:]}" if higher else f"Least {title}"
-    best = first["best"][0]
-    surely = "" if best is None else f", ahead in {100 * best:.0f} % of resamples of the questions"
-    return f"{what}: {' and '.join(first['run'])} ({first['value'][0]:.2f}{', tied' if first.height > 1 else surely})."
+    yield (
+        "\nBrackets are 95 % intervals, paired by question. Noise raises an ECE: 'debiased' is the best single "
+        "estimate without it, and ranks are by it. 'ahead' says how surely a run is ahead of every other; a run is "
+        "called ahead above 95 %."
+    )
 
 
 def titled(table: pl.DataFrame) -> pl.DataFrame:
@@ -186,21 +180,20 @@ def _numbers(table: pl.DataFrame) -> Iterator[str]:
     """Lay out how alike the classes are, and then each number on both sides."""
     import polars as pl
 
-    shown = titled(table.drop("reason", "note"))
+    shown = titled(table.drop("reason"))
     ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
     alike = pl.col("first").is_null() & pl.col("second").is_null()
     for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):
         if part.height:
             yield "\n" + aligned(part)
-    for column in ("reason", "note"):
-        yield from _remarks(table, column)
+    yield from _reasons(table)
 
 
-def _remarks(table: pl.DataFrame, column: str) -> Iterator[str]:
-    """Say each remark once, with the quantities it holds for if they are few."""
+def _reasons(table: pl.DataFrame) -> Iterator[str]:
+    """Say each reason once, with the quantities it holds for if they are few."""
     from semece import tables
 
-    for (remark,), rows in table.drop_nulls(column).group_by(column, maintain_order=True):
+    for (remark,), rows in table.drop_nulls("reason").group_by("reason", maintain_order=True):
         names = ", ".join(map(tables.label, rows["quantity"]))
         yield f"\n{names}: {remark}" if rows.height < 5 else f"\n{remark}"
 
@@ -225,8 +218,9 @@ def check(  # noqa: PLR0917 - one parameter per option
 ) -> None:
     """Check a run against limits, or against another run: exit 1 if it fails, 3 if it is incomplete.
 
-    Names are {names}. With --baseline accuracy must not have fallen
-    and no ECE risen, by a 95 % interval paired by question.
+    Names are {names}. With --baseline
+    accuracy must not have fallen, no ECE risen, and no gap between mean confidence and accuracy moved away from 0, by
+    intervals paired by question. A run that has not changed fails at most once in 20 times, all comparisons together.
 
     Example: [bold]semece check RUN.db --max sem2_ece=0.2 --min accuracy=0.7[/bold]
     """

@@ -26,3 +26,4 @@ from .labelled_files import without_reference as without_reference
 from .limits import check_run as check_run
 from .standings import Standings as Standings
 from .standings import compare_runs as compare_runs
+from .standings import leader as leader

@@ -58,8 +58,8 @@ class Comparison:
         How many have classes under both judges.
     table : polars.DataFrame
         Per ``quantity``: ``questions``, ``first``, ``second``, ``change`` with ``change_low`` and ``change_high``,
-        ``reason``, ``note``: agreement of the classes, then classes, accuracy, confidences and their ECEs under each
-        judge and the paired change (:func:`semece.stats.diagnostics.judge_agreement`).
+        ``reason``: agreement of the classes, then classes, accuracy, confidences and their ECEs under each judge and
+        the paired change (:func:`semece.stats.diagnostics.judge_agreement`).
     hedging : polars.DataFrame
         Per ``judge`` the rows of :func:`semece.stats.diagnostics.hedging_bracket`; empty if nothing is graded.
     alarms : polars.DataFrame

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import polars as pl
 
 from semece.errors import SemeceError
-from semece.runs import names_of, pool_of, quantities
-from semece.stats import compare_arms, rank_arms
+from semece.runs import directions, graded_classes, names_of, pool_of, quantities, residual_quantities
+from semece.stats import (
+    CHANGE,
+    RANKS,
+    SURE,
+    Resampling,
+    change_of_terms,
+    compare_arms,
+    frame,
+    rank_arms,
+    ranks_of_terms,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import polars as pl
+    from collections.abc import Iterator, Mapping, Sequence
 
     from semece.runs import QuestionView, Run
+    from semece.stats import ErrorTerms, Pool, SemX
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +44,10 @@ class Standings:
         Per run the questions that are complete there and not everywhere.
     changes : polars.DataFrame
         Each later run against the first: ``run``, ``quantity``, ``questions``, ``first``, ``second``, ``change`` with
-        ``change_low`` and ``change_high``, ``reason``, ``note`` (:func:`semece.stats.diagnostics.compare_arms`).
+        ``change_low`` and ``change_high``, ``reason`` (:func:`semece.stats.diagnostics.compare_arms`).
     ranking : polars.DataFrame
-        ``quantity``, ``run``, ``questions``, ``value``, ``rank`` with ``rank_low`` and ``rank_high``, ``best``
-        (:func:`semece.stats.diagnostics.rank_arms`).
+        ``quantity``, ``run``, ``questions``, ``value``, ``debiased``, ``rank`` with ``rank_low`` and ``rank_high``,
+        ``ahead`` (:func:`semece.stats.diagnostics.rank_arms`).
     """
 
     runs: tuple[str, ...]
@@ -42,6 +55,34 @@ class Standings:
     left_out: dict[str, int]
     changes: pl.DataFrame
     ranking: pl.DataFrame
+
+
+class Arms(NamedTuple):
+    """Runs on the questions that are complete in all of them.
+
+    Parameters
+    ----------
+    pools : dict of str to Pool
+        The questions of each run, by its name.
+    residuals : dict of str to SemX
+        SemX's residuals of the same questions; empty unless every run has a grade for every class.
+    left_out : dict of str to int
+        Per run the questions that are complete there and not everywhere.
+    """
+
+    pools: dict[str, Pool]
+    residuals: dict[str, SemX]
+    left_out: dict[str, int]
+
+    @property
+    def questions(self) -> int:
+        """How many are compared."""
+        return len(next(iter(self.pools.values())).question)
+
+    def terms(self) -> Iterator[tuple[str, list[ErrorTerms]]]:
+        """Give the numbers about the model, with their terms in each run."""
+        for name, made in residual_quantities().items() if self.residuals else ():
+            yield name, [made(each) for each in self.residuals.values()]
 
 
 def compare_runs(runs: Sequence[Run]) -> Standings:
@@ -59,11 +100,21 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
     Raises
     ------
     SemeceError
-        Fewer than two runs, different numbers of responses, an id whose question has another text elsewhere, or no
-        question in common.
+        Fewer than two runs, one run twice, different numbers of responses, an id whose question has another text
+        elsewhere, or no question in common.
     """
+    arms = common_questions(runs)
+    return Standings(tuple(arms.pools), arms.questions, arms.left_out, changes_of(arms), _ranking(arms))
+
+
+def common_questions(runs: Sequence[Run]) -> Arms:
+    """Take the questions that are complete in all runs; raises as :func:`compare_runs`."""
     if len(runs) < 2:
         raise SemeceError(f"at least two runs are needed to compare (or --judges and two judges); got {len(runs)}")
+    paths = [Path(run.path).resolve() for run in runs]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise SemeceError(f"a run cannot be compared with itself; {path.name} is named {paths.count(path)} times")
     _check_sizes(runs)
     names = names_of(runs)
     complete = [_complete(run) for run in runs]
@@ -71,14 +122,48 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
     if not common:
         raise SemeceError(f"no question is complete in all of {', '.join(str(run.path) for run in runs)}")
     _check_texts(runs, complete, common)
-    pools = {name: pool_of([views[i] for i in common]) for name, views in zip(names, complete, strict=True)}
-    compared = quantities()
-    changes = compare_arms(pools, quantities=compared).rename({"low": "change_low", "high": "change_high"})
-    ranking = rank_arms(pools, quantities=compared)
-    left_out = {name: len(views) - len(common) for name, views in zip(names, complete, strict=True)}
-    return Standings(
-        tuple(names), len(common), left_out, changes.rename({"arm": "run"}), ranking.rename({"arm": "run"})
-    )
+    views = {name: [every[i] for i in common] for name, every in zip(names, complete, strict=True)}
+    left_out = {name: len(every) - len(common) for name, every in zip(names, complete, strict=True)}
+    return Arms({name: pool_of(some) for name, some in views.items()}, _residuals(views), left_out)
+
+
+def _residuals(views: Mapping[str, Sequence[QuestionView]]) -> dict[str, SemX]:
+    """Give SemX's residuals of each run; nothing unless all have them, of the same questions and fully graded."""
+    found = {name: graded_classes(some).residuals() for name, some in views.items()}
+    known = {name: each for name, each in found.items() if each is not None and not each.ungraded.any()}
+    questions = [each.questions for each in known.values()]
+    alike = len(known) == len(views) and all(np.array_equal(questions[0], each) for each in questions)
+    return known if alike else {}
+
+
+def changes_of(arms: Arms, *, level: float = 0.95) -> pl.DataFrame:
+    """Tabulate how each later run differs from the first; see :class:`Standings`."""
+    resampling = Resampling(level=level)
+    found = compare_arms(arms.pools, resampling=resampling, quantities=quantities())
+    names = list(arms.pools)[1:]
+    rows = [
+        {"arm": name} | change_of_terms(quantity, terms[0], second, resampling=resampling)
+        for quantity, terms in arms.terms()
+        for name, second in zip(names, terms[1:], strict=True)
+    ]
+    parts = [found] if not rows else [found, frame(rows, {"arm": str, "quantity": str, **CHANGE})]
+    columns = {"arm": "run", "low": "change_low", "high": "change_high"}
+    order = pl.col("arm").replace_strict({name: place for place, name in enumerate(names)}, return_dtype=pl.Int64)
+    return pl.concat(parts).sort(order, maintain_order=True).rename(columns)
+
+
+def _ranking(arms: Arms) -> pl.DataFrame:
+    """Rank the runs; see :class:`Standings`."""
+    better = directions()
+    found = rank_arms(arms.pools, quantities=quantities())
+    rows = [
+        row
+        for name, terms in arms.terms()
+        if name in better
+        for row in ranks_of_terms(name, list(arms.pools), terms, higher=better[name] == "higher")
+    ]
+    parts = [found] if not rows else [found, frame(rows, {"quantity": str, "arm": str, **RANKS})]
+    return pl.concat(parts).rename({"arm": "run"})
 
 
 def _complete(run: Run) -> dict[str, QuestionView]:
@@ -101,3 +186,30 @@ def _check_texts(runs: Sequence[Run], complete: Sequence[dict[str, QuestionView]
             if one != other:
                 texts = f"{one[:60]!r} in {runs[0].path} and {other[:60]!r} in {run.path}"
                 raise SemeceError(f"runs are compared on the same questions; question {i!r} is {texts}")
+
+
+def leader(title: str, ranks: pl.DataFrame) -> str:
+    """Say who is ahead in a quantity and how surely, or which runs cannot be told apart."""
+    first = ranks.row(0, named=True)
+    if first["rank_low"] is None:
+        return f"{title}: too few questions to say who is ahead."
+    equal = ranks.filter(ranks["rank_low"] == 1)
+    if equal.height > 1:
+        behind = "" if equal.height == ranks.height else "; the others are surely behind one of them"
+        return f"{title}: {', '.join(equal['run'][:-1])} and {equal['run'][-1]} cannot be told apart{behind}."
+    if first["ahead"] <= SURE:
+        return f"{title}: no run is surely ahead of all the others."
+    second = ranks.row(1, named=True)
+    against = f"{first['debiased']:.2f} against {second['debiased']:.2f} of {second['run']}"
+    return f"{title}: {first['run']} is ahead ({against}; {sureness(first['ahead'])} sure)."
+
+
+def sureness(share: float) -> str:
+    """Write how sure something is, without calling 99.6 % certain.
+
+    Examples
+    --------
+    >>> sureness(0.968), sureness(0.9995)
+    ('97 %', 'over 99 %')
+    """
+    return "over 99 %" if share > 0.99 else f"{100 * share:.0f} %"

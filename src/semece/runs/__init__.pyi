@@ -11,6 +11,7 @@ from .metrics import directions as directions
 from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
+from .metrics import residual_quantities as residual_quantities
 from .recalibrated import load_recalibration as load_recalibration
 from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format

@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from semece.stats import Closed, ComparedQuantity, Interval, SemX
+    from semece.stats import Closed, ComparedQuantity, ErrorTerms, Interval, SemX
 
     Floats = NDArray[np.float64]
 
@@ -91,8 +91,8 @@ class Metric:
     options : tuple of str
         Keyword arguments the function takes of ``ids``, ``n_bins`` and ``closed``.
     terms : str
-        ``module:function`` of an array of shape (N, k) whose column means, as absolute values, sum up to the metric:
-        quicker to resample. Without it the function is called on every resample.
+        ``module:function`` of the terms that the metric is made of (:class:`semece.stats.ErrorTerms`): with them runs
+        are compared. Without it the function is called on resampled questions.
     more : tuple of str
         Further fields of the tuple that the summary has, each in a column with the metric's name before it.
     """
@@ -180,8 +180,6 @@ class Binning(NamedTuple):
 
 
 ECE_OPTIONS = ("ids", "n_bins", "closed")
-HELD_OUT: tuple[Table, ...] = ("summary", "headline", "ece")
-"""The tables of the numbers that are about the model and not about a confidence."""
 SCORES: tuple[tuple[str, str, str, Literal["higher", "lower"]], ...] = (
     ("smooth_ece", "Smooth ECE", "adaptive_intervals:smooth_ece", "lower"),
     ("ece_sweep", "ECE (sweep)", "adaptive_intervals:ece_sweep", "lower"),
@@ -205,9 +203,9 @@ METRICS: tuple[Metric, ...] = (
         "Held-out gap",
         "uncertainty.held_out_errors:held_out_gap",
         None,
-        tables=HELD_OUT,
         needs=("residuals",),
         options=("ids",),
+        terms="uncertainty.paired_errors:held_out_gap_terms",
         more=("least", "n_questions"),
     ),
     Metric(
@@ -215,9 +213,9 @@ METRICS: tuple[Metric, ...] = (
         "SemX-ECE",
         "uncertainty.held_out_errors:semx_ece",
         "lower",
-        tables=HELD_OUT,
         needs=("residuals",),
         options=("ids",),
+        terms="uncertainty.paired_errors:held_out_terms",
         more=("least", "debiased", "p_value", "n_questions", "n_select"),
     ),
     Metric(
@@ -227,9 +225,17 @@ METRICS: tuple[Metric, ...] = (
         "lower",
         tables=(*SHOWN, "baselines"),
         options=ECE_OPTIONS,
-        terms="diagnostics.changes:bin_terms",
+        terms="uncertainty.paired_errors:binned_terms",
     ),
-    Metric("gap", "", "uncertainty.held_out_errors:gap_interval", None, tables=("summary",), options=("ids",)),
+    Metric(
+        "gap",
+        "",
+        "uncertainty.held_out_errors:gap_interval",
+        None,
+        tables=("summary", "compare"),
+        options=("ids",),
+        terms="uncertainty.paired_errors:gap_terms",
+    ),
     *(
         Metric(name, title, f"uncertainty.{place}_interval", better, tables=("baselines",), options=("ids",))
         for name, title, place, better in SCORES
@@ -267,7 +273,7 @@ def limited_names() -> tuple[str, ...]:
 
 
 def quantities() -> tuple[ComparedQuantity, ...]:
-    """Give what runs are compared by, as the statistics take it."""
+    """Give what runs are compared by that is about a confidence or correctness, as the statistics take it."""
     from semece.stats import ComparedQuantity
 
     return tuple(
@@ -279,7 +285,19 @@ def quantities() -> tuple[ComparedQuantity, ...]:
             metric.better,
         )
         for metric in metrics_of("compare")
+        if not metric.of_residuals
     )
+
+
+def residual_quantities() -> dict[str, Callable[[SemX], ErrorTerms]]:
+    """Give what runs are compared by that is about the model: the terms of each number, made of SemX's residuals.
+
+    Examples
+    --------
+    >>> list(residual_quantities())
+    ['held_out_gap', 'semx_ece']
+    """
+    return {metric.name: stats_function(metric.terms) for metric in metrics_of("compare") if metric.of_residuals}
 
 
 def directions() -> dict[str, Literal["higher", "lower"]]:

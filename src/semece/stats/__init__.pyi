@@ -20,10 +20,13 @@ from .counts import per_question as per_question
 from .diagnostics import BUDGETS as BUDGETS
 from .diagnostics import CHANGE as CHANGE
 from .diagnostics import FEW as FEW
+from .diagnostics import RANKS as RANKS
+from .diagnostics import SURE as SURE
 from .diagnostics import JudgedRun as JudgedRun
 from .diagnostics import Pool as Pool
 from .diagnostics import alignment as alignment
 from .diagnostics import budget_spread as budget_spread
+from .diagnostics import change_of_terms as change_of_terms
 from .diagnostics import compare_arms as compare_arms
 from .diagnostics import frame as frame
 from .diagnostics import hedging_bracket as hedging_bracket
@@ -33,9 +36,12 @@ from .diagnostics import margin_strata as margin_strata
 from .diagnostics import partition_agreement as partition_agreement
 from .diagnostics import pool as pool
 from .diagnostics import rank_arms as rank_arms
+from .diagnostics import ranks_of_terms as ranks_of_terms
 from .diagnostics import rate as rate
 from .diagnostics import rate_slope as rate_slope
 from .diagnostics import sweep as sweep
+from .diagnostics.audited_quality import AuditedQuality as AuditedQuality
+from .diagnostics.audited_quality import audited_quality as audited_quality
 from .diagnostics.changes import ComparedQuantity as ComparedQuantity
 from .diagnostics.judge_quality import grading_quality as grading_quality
 from .diagnostics.judge_quality import pair_quality as pair_quality
@@ -65,6 +71,7 @@ from .theory import regime_boundaries as regime_boundaries
 from .theory import selection_bias as selection_bias
 from .theory.regimes import Design as Design
 from .theory.regimes import regime_text as regime_text
+from .uncertainty.bootstrap import Resampling as Resampling
 from .uncertainty.bootstrap import is_low_margin as is_low_margin
 from .uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
 from .uncertainty.claims import bracket_verdict as bracket_verdict
@@ -81,3 +88,4 @@ from .uncertainty.intervals import accuracy_interval as accuracy_interval
 from .uncertainty.intervals import debiased_ece as debiased_ece
 from .uncertainty.intervals import ece_interval as ece_interval
 from .uncertainty.overturning import verdicts_to_overturn as verdicts_to_overturn
+from .uncertainty.paired_errors import ErrorTerms as ErrorTerms

@@ -13,14 +13,16 @@ from semece.runs import spread, spread_all, spread_columns
 from semece.stats import (
     MIN_AUDITED,
     Audited,
+    AuditedQuality,
     accuracy_interval,
+    audited_quality,
     corrected_accuracy,
     corrected_debiased_ece,
     corrected_ece,
     debiased_ece,
     ece_interval,
+    frame,
 )
-from semece.stats.diagnostics import AuditedQuality, audited_quality, frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

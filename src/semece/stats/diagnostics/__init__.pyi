@@ -6,12 +6,16 @@ from .agreement import index_rows as index_rows
 from .agreement import judge_agreement as judge_agreement
 from .agreement import partition_agreement as partition_agreement
 from .agreement import partition_stability as partition_stability
+from .arm_ranks import RANKS as RANKS
+from .arm_ranks import SURE as SURE
+from .arm_ranks import rank_arms as rank_arms
+from .arm_ranks import ranks_of_terms as ranks_of_terms
 from .audited_quality import AuditedQuality as AuditedQuality
 from .audited_quality import audited_quality as audited_quality
 from .changes import CHANGE as CHANGE
 from .changes import ComparedQuantity as ComparedQuantity
+from .changes import change_of_terms as change_of_terms
 from .changes import compare_arms as compare_arms
-from .changes import rank_arms as rank_arms
 from .frames import frame as frame
 from .hedging import hedging_bracket as hedging_bracket
 from .judge_quality import grading_quality as grading_quality

@@ -161,7 +161,7 @@ def judge_agreement(
     Returns
     -------
     polars.DataFrame
-        ``quantity``, ``questions``, ``first``, ``second``, ``change``, ``low``, ``high``, ``reason``, ``note``. First
+        ``quantity``, ``questions``, ``first``, ``second``, ``change``, ``low``, ``high``, ``reason``. First
         ``rand``, ``adjusted_rand``, ``modal_jaccard``, ``same_mode``: means over questions in ``change``, with
         intervals. Then ``classes`` and the rows of :func:`semece.stats.diagnostics.compare_arms`.
 

@@ -1,19 +1,17 @@
-"""Several ways of looking at the same questions: how every number changes, and who is best, with what is uncertain."""
+"""Several ways of looking at the same questions: how every number changes, with what is uncertain."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from semece.stats.calibration.bins import bin_index, width_bins
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.resampling import resampled_values
-from semece.stats.rows import Floats, Integers, check_rows
-from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling, resampled_sums
-from semece.stats.uncertainty.intervals import rejects_calibration, residual_moments
+from semece.stats.rows import Floats
+from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, resampled_sums
+from semece.stats.uncertainty.paired_errors import ErrorTerms, binned_terms, paired_error, paired_mean
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 Sides = Sequence[tuple[Floats, Floats]]
 
-N_BINS = 10
+FEW = f"no interval for fewer than {MIN_QUESTIONS} questions"
 
 
 class ComparedQuantity(NamedTuple):
@@ -35,8 +33,8 @@ class ComparedQuantity(NamedTuple):
     function : callable
         Given confidence and correctness, arrays of shape (Q,), gives the number.
     terms : callable or None
-        Gives an array of shape (Q, k) whose column means, as absolute values, sum up to the number: quicker to
-        resample. With several columns it is a sum of distances, whose interval is unreliable near zero.
+        Gives the :class:`.ErrorTerms` of the number: with several columns it is an error, with one a mean. Without it
+        the number is computed on resampled questions.
     confidences : tuple of str
         Of which confidences; none if it needs correctness alone.
     better : {'higher', 'lower'} or None
@@ -45,7 +43,7 @@ class ComparedQuantity(NamedTuple):
 
     name: str
     function: Callable[[Floats, Floats], float]
-    terms: Callable[[Floats, Floats], Floats] | None = None
+    terms: Callable[[Floats, Floats], ErrorTerms] | None = None
     confidences: tuple[str, ...] = ()
     better: Literal["higher", "lower"] | None = None
 
@@ -53,30 +51,19 @@ class ComparedQuantity(NamedTuple):
 Quantities = Sequence[ComparedQuantity]
 
 
-def correctness_terms(_confidence: Floats, correct: Floats) -> Floats:
-    """Give what accuracy is the mean of; shape (Q, 1)."""
-    return correct[:, None]
+def correctness_terms(_confidence: Floats, correct: Floats) -> ErrorTerms:
+    """Give what accuracy is the mean of."""
+    return ErrorTerms(correct[:, None], np.zeros(1))
 
 
-def confidence_terms(confidence: Floats, _correct: Floats) -> Floats:
-    """Give what the mean confidence is the mean of; shape (Q, 1)."""
-    return confidence[:, None]
-
-
-def bin_terms(confidence: Floats, correct: Floats) -> Floats:
-    """Give the residual of each question in the column of its bin; shape (Q, bins)."""
-    out = np.zeros((len(confidence), N_BINS))
-    out[np.arange(len(confidence)), bin_index(confidence, n_bins=N_BINS)] = correct - confidence
-    return out
-
-
-def _sum_of_means(terms: Callable[[Floats, Floats], Floats]) -> Callable[[Floats, Floats], float]:
-    return lambda confidence, correct: float(np.abs(terms(confidence, correct).mean(axis=0)).sum())
+def total_of(terms: Callable[[Floats, Floats], ErrorTerms]) -> Callable[[Floats, Floats], float]:
+    """Give the number that terms sum up to."""
+    return lambda confidence, correct: terms(confidence, correct).total
 
 
 QUANTITIES: tuple[ComparedQuantity, ...] = (
-    ComparedQuantity("accuracy", _sum_of_means(correctness_terms), correctness_terms, (), "higher"),
-    ComparedQuantity("ece", _sum_of_means(bin_terms), bin_terms, ("sem1", "sem2", "verbalized"), "lower"),
+    ComparedQuantity("accuracy", total_of(correctness_terms), correctness_terms, (), "higher"),
+    ComparedQuantity("ece", total_of(binned_terms), binned_terms, ("sem1", "sem2", "verbalized"), "lower"),
 )
 """What arms are compared by unless other quantities are named."""
 
@@ -100,7 +87,7 @@ def compare_arms(
     polars.DataFrame
         One row per later arm and quantity: ``arm``, ``quantity`` (``accuracy``, and per confidence ``sem1``, ``sem2``,
         ``verbalized`` its mean and its ``_ece``, unless others are named), ``questions``, ``first``, ``second``,
-        ``change`` (second - first), ``low``, ``high``, ``reason``, ``note``. No interval for fewer than 30 questions.
+        ``change`` (second - first), ``low``, ``high``, ``reason``. No interval for fewer than 30 questions.
 
     Raises
     ------
@@ -109,8 +96,8 @@ def compare_arms(
 
     Notes
     -----
-    The interval of an ECE's change is a percentile interval: unreliable where one of the two is nearly calibrated. So
-    it carries a note where calibration of either is not rejected at 5 %.
+    The interval of an ECE's change also holds where one of the two is nearly calibrated, and is wider there
+    (:func:`semece.stats.uncertainty.paired_errors.paired_error`).
 
     Examples
     --------
@@ -130,7 +117,7 @@ def compare_arms(
 CHANGE: dict[str, type] = {
     "questions": int,
     **dict.fromkeys(("first", "second", "change", "low", "high"), float),
-    **dict.fromkeys(("reason", "note"), str),
+    "reason": str,
 }
 """Columns of a change."""
 
@@ -156,130 +143,64 @@ def changes(
             yield {"quantity": name, "questions": 0, "reason": "no question in common"}
             continue
         sides = (c[kept], a[kept]), (d[kept], b[kept])
-        yield _row(name, ComparedQuantity(name, _sum_of_means(confidence_terms), confidence_terms), sides, resampling)
+        yield _mean_row(name, sides, resampling)
         for quantity in (each for each in quantities if name in each.confidences):
             yield _row(f"{name}_{quantity.name}", quantity, sides, resampling)
 
 
-def _may_be_calibrated(confidence: Floats, correct: Floats) -> bool:
-    """Whether calibration is not rejected; a mean of ones can be 1 + 2e-16."""
-    rows = check_rows(np.minimum(confidence, 1.0), correct)
-    return not rejects_calibration(residual_moments(rows, width_bins(rows.confidence, N_BINS, "left")))
-
-
 def _row(name: str, quantity: ComparedQuantity, sides: Sides, resampling: Resampling) -> dict[str, Any]:
     """Values, change and interval of one quantity."""
-    n = len(sides[0][1])
-    (one, two), resampled = _measured(quantity, sides, resampling)
+    if quantity.terms is not None:
+        return change_of_terms(name, *(quantity.terms(*side) for side in sides), resampling=resampling)
+    (one, two), n = (quantity.function(*side) for side in sides), len(sides[0][1])
     row = {"quantity": name, "questions": n, "first": one, "second": two, "change": two - one}
-    if resampled is None:
-        return row | {"reason": f"no interval for fewer than {MIN_QUESTIONS} questions"}
-    low, high = resampling.ends_around(two - one, resampled[:, 1] - resampled[:, 0])
-    distance = quantity.terms is not None and quantity.terms(*sides[0]).shape[1] > 1
-    near = distance and any(_may_be_calibrated(*side) for side in sides)
-    return row | {"low": low, "high": high, "note": NEAR_ZERO if near else None}
+    if n < MIN_QUESTIONS:
+        return row | {"reason": FEW}
+    resampled = resampled_values(quantity.function, sides, resampling)
+    return row | _ends(resampling.ends_around(two - one, resampled[:, 1] - resampled[:, 0]))
 
 
-def _measured(quantity: ComparedQuantity, sides: Sides, resampling: Resampling) -> tuple[Floats, Floats | None]:
-    """Give the number on each side, and in each resample, shape (B, sides); None for too few questions."""
-    n = len(sides[0][1])
-    if quantity.terms is None:
-        value = np.array([quantity.function(*side) for side in sides])
-        return value, resampled_values(quantity.function, sides, resampling) if n >= MIN_QUESTIONS else None
-    features = np.stack([quantity.terms(*side) for side in sides], axis=1)
-
-    def values(sums: Floats) -> Floats:
-        return np.asarray(np.abs(sums.reshape(-1, *features.shape[1:]) / n).sum(axis=-1))
-
-    value = values(features.sum(axis=0))[0]
-    return value, values(resampled_sums(features.reshape(n, -1), resampling)) if n >= MIN_QUESTIONS else None
+def _mean_row(name: str, sides: Sides, resampling: Resampling) -> dict[str, Any]:
+    """Values, change and percentile interval of the mean of a confidence."""
+    values = np.stack([confidence for confidence, _ in sides], axis=1)
+    one, two = values.mean(axis=0)
+    row = {"quantity": name, "questions": len(values), "first": one, "second": two, "change": two - one}
+    if len(values) < MIN_QUESTIONS:
+        return row | {"reason": FEW}
+    resampled = resampled_sums(values[:, 1:] - values[:, :1], resampling)[:, 0] / len(values)
+    return row | _ends(resampling.ends_around(two - one, resampled))
 
 
-def rank_arms(
-    arms: Mapping[str, Pool], *, resampling: Resampling = DEFAULT, quantities: Quantities = QUANTITIES
-) -> pl.DataFrame:
-    """Rank arms, prompts or models on the questions that enter in all of them.
+def _ends(ends: Sequence[float] | Floats) -> dict[str, float]:
+    return {"low": float(ends[0]), "high": float(ends[1])}
+
+
+def change_of_terms(
+    name: str, first: ErrorTerms, second: ErrorTerms, *, resampling: Resampling = DEFAULT
+) -> dict[str, Any]:
+    """Give the row of a number that is made of terms: a calibration error, or a mean of values in [0, 1].
 
     Parameters
     ----------
-    arms : mapping of str to Pool
-        At least two; questions are matched by their position.
+    name : str
+        What it is called.
+    first, second : ErrorTerms
+        Of the same questions in the same order.
     resampling : Resampling
-        Replicates, level and seed; all arms share the draws of questions.
-    quantities : sequence of ComparedQuantity
-        What they are ranked by; those without a direction are left out.
+        Level and seed.
 
     Returns
     -------
-    polars.DataFrame
-        One row per quantity and arm, the best first: ``quantity`` (``accuracy``, and the ``_ece`` of each confidence
-        that every arm has, unless others are named), ``arm``, ``questions``, ``value``, ``rank`` (1: highest accuracy
-        or least ECE; ties share the smaller one), ``rank_low``, ``rank_high`` (ends of the ranks in the resamples) and
-        ``best`` (share of the resamples in which the arm is first; ties share it). No ranks in resamples for fewer than
-        30 questions.
-
-    Raises
-    ------
-    ValueError
-        For fewer than two arms, and arms without a question in common.
-
-    Examples
-    --------
-    >>> from semece.stats.diagnostics import pool
-    >>> good, bad = pool([[0, 0, 1, 2]] * 40, [1, 0] * 20), pool([[0, 0, 0, 0]] * 40, [1, 0] * 20)
-    >>> rank_arms({"bad": bad, "good": good}).filter(quantity="sem1_ece").select("arm", "value", "rank", "best").rows()
-    [('good', 0.0, 1, 1.0), ('bad', 0.5, 2, 0.0)]
+    dict
+        The columns of :func:`compare_arms` but for ``arm``.
     """
-    if len(arms) < 2:
-        raise ValueError(f"at least two arms are needed to rank; got {len(arms)}")
-    common = reduce(np.intersect1d, [each.question for each in arms.values()])
-    if not len(common):
-        raise ValueError("arms must have a question in common; got none")
-    pools = [each.take(np.searchsorted(each.question, common)) for each in arms.values()]
-    found = _ranked(pools, [each for each in quantities if each.better])
-    rows = [row for name, each, sides in found for row in _ranks((name, each), list(arms), sides, resampling)]
-    numbers = {"questions": int, "value": float, "rank": int, "rank_low": int, "rank_high": int, "best": float}
-    return frame(rows, {"quantity": str, "arm": str, **numbers})
-
-
-def _ranked(pools: Sequence[Pool], quantities: Quantities) -> Iterator[tuple[str, ComparedQuantity, Sides]]:
-    """Give each quantity by its name, with confidence and correctness of every arm."""
-    for quantity in (each for each in quantities if not each.confidences):
-        yield quantity.name, quantity, [(each.correct, each.correct) for each in pools]
-    for name, _ in pools[0].confidences():
-        values = np.stack([getattr(each, name) for each in pools], axis=1)
-        kept = ~np.isnan(values).any(axis=1)
-        sides = [(column, each.correct[kept]) for column, each in zip(values[kept].T, pools, strict=True)]
-        for quantity in (each for each in quantities if kept.any() and name in each.confidences):
-            yield f"{name}_{quantity.name}", quantity, sides
-
-
-def _ranks(
-    named: tuple[str, ComparedQuantity], arms: Sequence[str], sides: Sides, resampling: Resampling
-) -> Iterator[dict[str, Any]]:
-    """Rank the arms by one quantity."""
-    name, quantity = named
-    sign = -1 if quantity.better == "higher" else 1
-    value, resampled = _measured(quantity, sides, resampling)
-    value = value.round(12)
-    rank = rank_of(sign * value[None])[0]
-    found: dict[str, Floats] = {}
-    if resampled is not None:
-        ranks = rank_of(sign * resampled.round(12))
-        ends = resampling.ends(ranks, "inverted_cdf")
-        first = ranks == 1
-        found = {"rank_low": ends[0], "rank_high": ends[1], "best": (first / first.sum(axis=1)[:, None]).mean(axis=0)}
-    for i in np.lexsort((np.arange(len(arms)), rank)):
-        row = {"quantity": name, "arm": arms[i], "questions": len(sides[0][1]), "value": value[i], "rank": rank[i]}
-        yield row | {key: column[i] for key, column in found.items()}
-
-
-def rank_of(values: Floats) -> Integers:
-    """Rank the entries of each row, 1 for the least; ties share the smaller rank.
-
-    Examples
-    --------
-    >>> rank_of(np.array([[0.3, 0.1, 0.3]])).tolist()
-    [[2, 1, 2]]
-    """
-    return np.asarray(1 + (values[:, None, :] < values[:, :, None]).sum(axis=-1))
+    n = len(first.value)
+    row = {"quantity": name, "questions": n, "first": first.total, "second": second.total}
+    row["change"] = second.total - first.total
+    if n < MIN_QUESTIONS:
+        return row | {"reason": FEW}
+    if first.value.shape[1] == 1:
+        found = paired_mean((second.value - first.value)[:, 0], level=resampling.level)
+    else:
+        found = paired_error(first, second, level=resampling.level, rng=resampling.rng)
+    return row | {"low": found.low, "high": found.high}
