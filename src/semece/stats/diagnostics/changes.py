@@ -171,7 +171,7 @@ def _mean_row(name: str, sides: Sides, resampling: Resampling) -> dict[str, Any]
     return row | _ends(resampling.ends_around(two - one, resampled))
 
 
-def _ends(ends: Sequence[float] | Floats) -> dict[str, float]:
+def _ends(ends: Sequence[Floats]) -> dict[str, float]:
     return {"low": float(ends[0]), "high": float(ends[1])}
 
 
