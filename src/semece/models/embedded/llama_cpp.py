@@ -2,8 +2,8 @@
 
 The same seed gives the same text on the same machine, however the choices are asked for. llama.cpp alone does not
 promise that: its arithmetic differs in the last bits with the number of texts it extends at once, and one sampled
-answer in twenty differs for it. So choices are drawn in blocks at fixed seeds, one block at a time, and those nobody
-asked for are thrown away.
+answer in twenty differs for it. So choices are drawn in blocks at fixed seeds (of 10, 15 and 25), one block at a time,
+and those nobody asked for are thrown away.
 """
 
 from __future__ import annotations
@@ -35,7 +35,10 @@ CONTEXT = 8192
 """Tokens that the texts of a block share."""
 
 BLOCK = 25
-"""Choices drawn at once, at seeds that begin at a multiple of it."""
+"""Most choices drawn at once."""
+
+CYCLE = (0, 10, 25, 50)
+"""Where blocks begin among 50 seeds, and where they end: 10 choices are one block, 50 are three."""
 
 _INSTALL = "a local model needs xllamacpp: pip install 'semece[local]'"
 
@@ -201,7 +204,8 @@ def _parameters(path: Path) -> object:
 def _blocks(request: Request) -> Iterator[tuple[int | None, int, slice]]:
     """Cut a request into blocks: seed, number of choices, which of them are wanted.
 
-    As many texts as fit the context make a block; a token is at least one byte of the prompt.
+    Blocks begin at the same seeds whatever is asked for. As many texts as fit the context make a block; a token is at
+    least one byte of the prompt.
     """
     prompt = sum(len(message.content.encode()) for message in request.messages)
     size = min(BLOCK, max(1, (CONTEXT - prompt) // request.decoding.max_tokens))
@@ -209,9 +213,26 @@ def _blocks(request: Request) -> Iterator[tuple[int | None, int, slice]]:
         for start in range(0, request.n, size):
             yield None, min(size, request.n - start), slice(None)
         return
-    end = request.seed + request.n
-    for seed in range(request.seed - request.seed % size, end, size):
-        yield seed, size, slice(max(request.seed - seed, 0), min(end - seed, size))
+    place, end = request.seed, request.seed + request.n
+    while place < end:
+        first, last = _block_of(place, size)
+        yield first, last - first, slice(place - first, min(end, last) - first)
+        place = last
+
+
+def _block_of(seed: int, size: int) -> tuple[int, int]:
+    """Give the first seed of the block that a seed is in, and the seed after its last.
+
+    Examples
+    --------
+    >>> _block_of(7, 25), _block_of(57, 25), _block_of(33, 25), _block_of(22, 4)
+    ((0, 10), (50, 60), (25, 50), (22, 25))
+    """
+    offset = seed % CYCLE[-1]
+    number = sum(begin <= offset for begin in CYCLE)
+    begin = seed - offset + CYCLE[number - 1]
+    first = seed - (seed - begin) % size
+    return first, min(first + size, seed - offset + CYCLE[number])
 
 
 def _body(request: Request) -> dict[str, Any]:
