@@ -132,13 +132,19 @@ def print_evaluations(
     import polars as pl
 
     from semece import tables
+    from semece.compare import recommendations
 
     every = [measured(labelled, evaluation, by) for evaluation in found]
     joined = {name: pl.concat([one[name] for one in every]) for name in every[0]}
     wrong = [row for evaluation in found for row in disagreements(labelled, evaluation, listed)]
+    advice = list(recommendations(labelled, found))
     if as_json:
         parts: dict[str, Any] = {name: json.loads(tables.to_json(table)) for name, table in joined.items()}
-        parts |= {"disagreements": wrong, "shortfalls": as_dicts(evaluation.shortfall for evaluation in found)}
+        parts |= {
+            "recommendations": advice,
+            "disagreements": wrong,
+            "shortfalls": as_dicts(evaluation.shortfall for evaluation in found),
+        }
         typer.echo(json.dumps(parts, ensure_ascii=False, allow_nan=False))
         return
     for name, table in joined.items():
@@ -148,6 +154,8 @@ def print_evaluations(
         typer.echo(disagreement_line(row))
     if joined:
         typer.echo("Brackets are 95 % intervals over questions.")
+    for sentence in advice:
+        typer.echo(sentence)
 
 
 def as_dicts(shortfalls: Iterable[Shortfall | None]) -> list[dict[str, Any]]:
