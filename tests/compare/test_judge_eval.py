@@ -371,7 +371,7 @@ def test_json_has_every_number_and_the_confusion(semece, tmp_path):
     code, out, _ = semece("judge-eval", "a.jsonl", "-j", "rules", "--json", "--by", "system", "--list", 1)
     assert code == 0
     found = json.loads(out)
-    assert set(found) == {"grading", "disagreements", "shortfalls"}
+    assert set(found) == {"grading", "disagreements", "recommendations", "shortfalls"}
     every, a, b = found["grading"]
     assert [row["group"] for row in (every, a, b)] == ["all", "a", "b"]
     assert [every[name] for name in ("both", "judge_only", "people_only", "neither")] == [10, 0, 1, 14]

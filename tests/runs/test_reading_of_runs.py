@@ -101,3 +101,13 @@ def test_samples_may_be_judged_as_mathematics(semece, tmp_path, monkeypatch):
         assert run.judge_names == ("math", "math")
         (one,) = run.estimates().to_dicts()
     assert (one["n_classes"], one["correct"]) == (2, 1.0)
+
+
+def test_the_mathematics_judge_is_named_where_references_are_formulas(semece, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, reference, named in (("a", r"\frac{1}{2}", True), ("b", "C:/temp costs $5", False)):
+        row = {"question": "?", "references": [reference], "responses": ["Answer: 1/2", "Answer: 2"]}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+        code, _, err = semece("score", f"{name}.jsonl", "-o", f"{name}.db")
+        assert (code, "--judge math" in err) == (0, named)
+    assert "--judge math" not in semece("score", "a.jsonl", "-o", "c.db", "-j", "rules")[2]

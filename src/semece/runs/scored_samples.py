@@ -32,6 +32,11 @@ ONE_EACH = (
     "no question has more than one response, which says nothing about confidence: draw more (--epochs in Inspect, "
     "repeats in lm-evaluation-harness, --repeat in promptfoo)"
 )
+FORMULAS = "many references are formulas: --judge math compares answers as mathematics"
+_FORMULA = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{")
+"""What only LaTeX has."""
+_MANY_FORMULAS = 0.1
+"""Above this share of questions with a formula as reference the mathematics judge is named."""
 NO_REFERENCE = (
     "no question has a reference, so no answer is right or wrong: name a dataset or file that has them with --questions"
 )
@@ -135,8 +140,15 @@ def score(
         store.set_meta("view", view)
         _store(store, whole, list(_sentences(findings)))
     hints += [ONE_EACH] if view["n"] == 1 else []
+    hints += [FORMULAS] if judge is None and "rules" in judged.judges and _has_formulas(samples) else []
     unknown = not any(sample.question.references or sample.grades for sample in judged.samples)
     return [*hints, NO_REFERENCE] if unknown else hints
+
+
+def _has_formulas(samples: Sequence[FileQuestion]) -> bool:
+    """Whether many questions have a formula in LaTeX as a reference."""
+    found = sum(any(map(_FORMULA.search, sample.question.references)) for sample in samples)
+    return found > _MANY_FORMULAS * len(samples)
 
 
 def _check_judge(judge: str | None) -> None:
