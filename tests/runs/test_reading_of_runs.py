@@ -87,7 +87,7 @@ def test_a_pattern_finds_the_answers_of_samples_and_may_change(semece, tmp_path,
     assert "--answer-pattern must be a regular expression; got '('" in semece(*words, "(")[2]
     (tmp_path / "b.jsonl").write_text(json.dumps({"question": "?", "answers": ["Oslo"]}) + "\n")
     code, _, err = semece("score", "b.jsonl", "--answer-pattern", "x")
-    assert (code, "those of these files are answers already" in err) == (1, True)
+    assert (code, "those of these files are answers already" in err) == (2, True)
 
 
 def test_samples_may_be_judged_as_mathematics(semece, tmp_path, monkeypatch):
