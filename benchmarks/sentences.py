@@ -309,7 +309,7 @@ def wrong_regime(printed: dict[str, str], said: str) -> Iterator[str]:
         second, side, first = float(found.group(1)), found.group(2), float(found.group(3))
         if (first, second) != (one, two) or (side == "larger") != (second > first) or first == second:
             yield f"regime: {said} beside {one} and {two}"
-    elif one != two or f"alike ({one:.2f})" not in said:
+    elif one != two or f"alike ({printed['Sem1-ECE'].partition(' ')[0]})" not in said:
         yield f"regime: {said} beside {one} and {two}"
     if ends := re.search(rf"Sem1-ECE - Sem2-ECE: ({NUMBER}) to ({NUMBER})", said):
         low, high = map(float, ends.groups())

@@ -18,13 +18,13 @@ from .renderers import Format as Format
 from .renderers import cells as cells
 from .renderers import end_text as end_text
 from .renderers import label as label
-from .renderers import number_text as number_text
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv
 from .renderers import to_json as to_json
 from .renderers import to_latex as to_latex
 from .renderers import to_markdown as to_markdown
+from .renderers import value_text as value_text
 from .run import QuestionView as QuestionView
 from .run import Run as Run
 from .run import names_of as names_of

@@ -15,7 +15,7 @@ import polars as pl
 from semece.runs.metrics import titles
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 Format = Literal["md", "latex", "csv", "json"]
 
@@ -105,9 +105,22 @@ def label(name: str) -> str:
 
 def _cell(row: dict[str, Any], name: str, digits: int) -> str:
     """Format one value, with its interval if the row has one."""
-    text = number_text(row[name], digits)
     low, high = row.get(name + "_low"), row.get(name + "_high")
+    text = value_text(row, name, digits)
     return text if low is None or high is None else f"{text} [{end_text(low, digits)}, {end_text(high, digits)}]"
+
+
+def value_text(row: Mapping[str, Any], name: str, digits: int = 2) -> str:
+    """Format a number of a row: with more decimals where it would look like 0 and its interval leaves 0 out.
+
+    Examples
+    --------
+    >>> value_text({"ece": 0.004, "ece_low": 0.001, "ece_high": 0.02}, "ece"), value_text({"ece": 0.004}, "ece")
+    ('0.004', '0.00')
+    """
+    low, high = row.get(name + "_low"), row.get(name + "_high")
+    sure = low is not None and high is not None and (low > 0 or high < 0)
+    return end_text(row[name], digits) if sure else number_text(row[name], digits)
 
 
 FINEST = 6
@@ -233,7 +246,7 @@ def _column(table: pl.DataFrame, name: str) -> str:
 
 def _latex_row(row: dict[str, Any], names: Sequence[str], digits: int) -> list[str]:
     """Format a row; equal printed numbers get equal marks."""
-    compared = {name: number_text(row[name], digits) for name in names if name in COMPARED}
+    compared = {name: value_text(row, name, digits) for name in names if name in COMPARED}
     printed = {name: text for name, text in compared.items() if text != MISSING}
     ranked = sorted(set(printed.values()), key=float)
     ranks = dict(zip(ranked, (r"\textbf", r"\underline"), strict=False)) if len(printed) > 1 else {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.runs.graded_classes import FEW, RIGHT_ON_AVERAGE
 from semece.runs.metrics import CONFIDENCES
-from semece.runs.renderers import end_text, number_text
+from semece.runs.renderers import end_text, number_text, value_text
 from semece.stats import REGIMES, regime_text
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _basis(row: Mapping[str, Any]) -> str:
 
 def _interval(row: Mapping[str, Any], name: str, words: str = "") -> str:
     """Write a number and its interval."""
-    return f"{number_text(row[name])}, {words}{end_text(row[f'{name}_low'])} to {end_text(row[f'{name}_high'])}"
+    return f"{value_text(row, name)}, {words}{end_text(row[f'{name}_low'])} to {end_text(row[f'{name}_high'])}"
 
 
 def judge_sentence(row: Mapping[str, Any]) -> str:
@@ -151,7 +151,7 @@ def judge_sentence(row: Mapping[str, Any]) -> str:
     judge = "The grades that came with the samples decide" if given else f"The judge ({row['judge']}) decides"
     wrong, graded = row["overturning_verdicts"], row["graded_classes"]
     if wrong is None:
-        return f"{judge}; no audit has looked at its verdicts."
+        return f"{judge}; no audit has looked at {'them' if given else 'its verdicts'}."
     share = f"{wrong:,} of {graded:,} graded classes ({percent_text(wrong / graded)})"
     return f"{judge}: other verdicts on {share}, all against this, would overturn it."
 
@@ -231,7 +231,7 @@ def regime_sentence(row: Mapping[str, Any]) -> str:
     """
     if row[REGIMES[0]] is None:
         return ""
-    one, two = number_text(row["sem1_ece"]), number_text(row["sem2_ece"])
+    one, two = value_text(row, "sem1_ece"), value_text(row, "sem2_ece")
     side = "larger" if float(two) > float(one) else "smaller"
     compared = f"Sem2-ECE ({two}) is {side} than Sem1-ECE ({one}){_difference(row)}"
     alike = f"Sem1-ECE and Sem2-ECE are alike ({one})"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables import KNOWS, end_text, number_text
+from semece.show.tables import KNOWS, end_text, value_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, sweep
 
@@ -113,8 +113,8 @@ def _model(group: PooledQuestions) -> Section:
 
 def _gap_text(row: dict[str, Any]) -> str:
     """Write the held-out gap at a number of answers."""
-    gap, low, high = row["held_out_gap"], row["held_out_gap_low"], row["held_out_gap_high"]
-    return f"{number_text(gap)} ({end_text(low)} to {end_text(high)}) with {row['n']} answers"
+    low, high = (end_text(row[f"held_out_gap{end}"]) for end in ("_low", "_high"))
+    return f"{value_text(row, 'held_out_gap')} ({low} to {high}) with {row['n']} answers"
 
 
 def _abstention(group: PooledQuestions) -> Section:

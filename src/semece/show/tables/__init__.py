@@ -19,7 +19,6 @@ from semece.runs import (
     headline,
     judge_text,
     label,
-    number_text,
     plural,
     reading_lines,
     reliability,
@@ -32,6 +31,7 @@ from semece.runs import (
     to_json,
     to_latex,
     to_markdown,
+    value_text,
 )
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
 from semece.show.tables.paper_tables import TABLES, By, paper_table
@@ -56,7 +56,6 @@ __all__ = [
     "headline",
     "judge_text",
     "label",
-    "number_text",
     "pairs_table",
     "paper_table",
     "partition_table",
@@ -73,4 +72,5 @@ __all__ = [
     "to_json",
     "to_latex",
     "to_markdown",
+    "value_text",
 ]
