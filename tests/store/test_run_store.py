@@ -1,5 +1,8 @@
 """The run file: one delivered reply per slot, nothing lost, foreign files untouched."""
 
+import asyncio
+import contextlib
+import itertools
 import os
 import shutil
 import sqlite3
@@ -10,9 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from semece.errors import StoreError
+from semece.errors import DiskError, StoreError
 from semece.records import Question
+from semece.sampling.settings import Settings
 from semece.store.run_store import FINAL, FORMAT_VERSION, TRANSIENT, Store, StoredReply
+from tests.making_runs import execute
+from tests.servers.openai_server import OpenAIServer
 
 
 def reply(index=0, status="ok", key=None, **more):
@@ -254,3 +260,105 @@ def test_a_kill_while_the_file_is_made_leaves_nothing_that_blocks(tmp_path):
     Store(path, write=True).close()
     shutil.copy(path, tmp_path / "copy.db")
     Store(tmp_path / "copy.db").close()
+
+
+# --- one writer, one file
+
+
+def spellings(path):
+    """One file by several names: itself, with detours, by a symbolic link to it and to its folder, by a hard link."""
+    link, folder, hard = path.with_name("link.db"), path.parent / "elsewhere", path.with_name("hard.db")
+    link.symlink_to(path.name)
+    folder.symlink_to(path.parent, target_is_directory=True)
+    hard.hardlink_to(path)
+    return [path, path.parent / "." / "x" / ".." / path.name, link, folder / path.name, hard]
+
+
+def test_a_file_has_one_writer_whatever_it_is_called(tmp_path):
+    path = tmp_path / "run.db"
+    (tmp_path / "x").mkdir()
+    Store(path, write=True).close()
+    names = spellings(path)
+    for first, second in itertools.permutations(names, 2):
+        with Store(first, write=True), pytest.raises(DiskError, match="is being written by another process"):
+            Store(second, write=True)
+    with Store(names[2], write=True) as store:
+        store.append([reply(0)])
+    with Store(path) as store:
+        assert len(store.replies("respond", "q")) == 1
+
+
+def test_a_link_that_leads_nowhere_yet_stays_a_link(tmp_path):
+    (tmp_path / "link.db").symlink_to("target.db")
+    Store(tmp_path / "link.db", write=True).close()
+    assert (tmp_path / "link.db").is_symlink()
+    assert (tmp_path / "target.db").is_file()
+
+
+def deleted(path):
+    path.unlink()
+    return "deleted"
+
+
+def replaced_by_another(path):
+    other = path.with_name("other.db")
+    Store(other, write=True).close()
+    other.replace(path)
+    return "replaced by another file"
+
+
+def cut_short(path):
+    os.truncate(path, path.stat().st_size // 2)
+    return "cut short"
+
+
+@pytest.mark.parametrize("act", [deleted, replaced_by_another, cut_short])
+def test_a_file_that_is_taken_away_is_noticed_at_the_next_commit_and_saved(tmp_path, act):
+    path = tmp_path / "run.db"
+    store = Store(path, write=True)
+    store.append([reply(0, text="paid")])
+    store.flush()
+    what = act(path)
+    store.append([reply(1, text="paid too")])
+    with pytest.raises(StoreError, match=f"was {what} by another program|damaged") as caught:
+        store.flush()
+    with contextlib.suppress(StoreError):
+        store.close()
+    if act is not cut_short:
+        assert str(caught.value).endswith(f"is saved in {path}.rescued.db")
+        with Store(f"{path}.rescued.db") as saved:
+            assert [row.text for row in saved.replies("respond", "q")] == ["paid", "paid too"]
+
+
+def test_a_disk_without_locks_is_refused_unless_that_is_wanted(tmp_path, monkeypatch):
+    def none(self):
+        raise NotImplementedError
+
+    monkeypatch.setattr("filelock.FileLock._acquire", none)
+    with pytest.raises(DiskError, match=r"the disk has no locks.*--no-lock"):
+        Store(tmp_path / "run.db", write=True)
+    Store(tmp_path / "run.db", write=True, lock=False).close()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 3 MB."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)]
+    if not shutil.which("mount") or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("needs the right to mount a disk")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+@pytest.mark.slow
+def test_a_disk_that_fills_stops_the_run_before_it_buys_what_cannot_be_stored(small_disk):
+    path = small_disk / "run.db"
+    with OpenAIServer(latency=0.002) as server:
+        asked = Settings("openai-api/test/m", "starter", n=300, judge="exact", max_tokens=60, base_url=server.base_url)
+        with pytest.raises(DiskError, match="no space left to write"):
+            asyncio.run(execute(asked, path))
+        paid = server.account.paid.total()
+    with Store(path) as store:
+        assert 500 < sum(store.count("respond").values()) == paid

@@ -55,7 +55,7 @@ def _state(path: Path) -> Iterator[str]:
     from filelock import FileLock, Timeout
 
     try:
-        with FileLock(f"{path}.lock", timeout=0):
+        with FileLock(f"{path.resolve()}.lock", timeout=0):
             pass
     except Timeout:
         yield "it is being written now"

@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from semece.errors import BudgetError, ModelError, ProviderError, StoppedError, TransientError
+from semece.errors import BudgetError, DiskError, ModelError, ProviderError, StoppedError, TransientError
 from semece.models import Request
 from semece.sampling.budget import Budget, Price
 from semece.sampling.deliveries import delivered_rows, failed_row
@@ -183,6 +183,11 @@ class SlotFiller(Protocol):
         ...
 
 
+def _most_bytes(request: Request) -> int:
+    """Bound what one choice of a request takes in the run file: eight bytes a token, text and raw form."""
+    return 2048 + 8 * request.decoding.max_tokens
+
+
 class Caller:
     """Asks a model until every slot is delivered or patience ends.
 
@@ -286,8 +291,9 @@ class Caller:
         while self.stop.reason is None and (pause := self.pace.pause()) > 0:
             await self.stop.rest(pause)
         try:
+            self.store.check_room(self.pace.concurrency * request.n * _most_bytes(request))
             reserved = await self.budget.admit(request, self.price)
-        except BudgetError as error:
+        except (BudgetError, DiskError) as error:
             self.stop.because(error)
             raise
         if self.stop.reason is None:

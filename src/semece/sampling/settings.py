@@ -64,6 +64,8 @@ class CallSettings:
         How the calls are made.
     batch : bool
         Ask through the provider's batch interface.
+    no_lock : bool
+        Write the run file without locks.
     retry_failed : bool
         Ask again for what was delivered without a usable answer.
     max_cost, max_total_tokens : float or None, int or None
@@ -99,6 +101,7 @@ class CallSettings:
         write=attrgetter("attempts"),
     )
     batch: bool = option(False, help="In batches: about half the price, up to a day.", panel=CALLS, study="models")
+    no_lock: bool = option(False, help="Where the disk has no locks, and nobody else writes the file.", panel=CALLS)
     retry_failed: bool = option(False, help="Ask again where a reply held no usable answer.", panel=CALLS)
     max_cost: float | None = option(
         None, help="Most USD in all.", panel=CAPS, rule=Rule("above 0 (USD)", lambda usd: 0 < usd < inf), name="budget"

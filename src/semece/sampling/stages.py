@@ -343,7 +343,7 @@ async def make_run(job: Job, *, progress: Progress | None = None, budget: Budget
         if not job.begun:
             for spelling in (job.model, *judging):
                 connections.open(spelling)  # one that cannot be used leaves no file
-        with _opened(job.path) as store:
+        with _opened(job.path, lock=not job.calls.no_lock) as store:
             check_identity(store, job.identity)
             callers, shown = Callers(store, connections, budget), progress or silent
             responses = ResponseStage(callers, job.template, job.questions, job.n, shown)
@@ -359,13 +359,13 @@ async def make_run(job: Job, *, progress: Progress | None = None, budget: Budget
 
 
 @contextmanager
-def _opened(path: str | Path | Store) -> Iterator[Store]:
+def _opened(path: str | Path | Store, *, lock: bool) -> Iterator[Store]:
     """Open a run file for writing; a store that is open already stays so."""
     if isinstance(path, Store):
         yield path
         path.flush()
     else:
-        with Store(path, write=True) as store:
+        with Store(path, write=True, lock=lock) as store:
             yield store
 
 

@@ -9,29 +9,29 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import os
 import sqlite3
 import time
 import zlib
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from semece.canonical_json import canonical, digest, encodable
-from semece.errors import DiskError, StoreError
+from semece.errors import StoreError
 from semece.records import Question
 from semece.store.derived import Derived
+from semece.store.file_guard import FileGuard, copied_aside
 from semece.store.schema import (
-    BUSY,
     FINAL,
     FORMAT_VERSION,
-    READ_ONLY,
     WITH_DERIVED,
     WITH_PIECES,
     connect,
     explained,
     format_of,
     journal_mode,
+    made_if_absent,
 )
 from semece.store.texts import Texts
 
@@ -110,7 +110,9 @@ class Store:
     path : str or Path
         The file, or ``':memory:'``.
     write : bool
-        Open for writing: takes the lock, creates the file if it is absent.
+        Open for writing: takes the locks, creates the file if it is absent.
+    lock : bool
+        False where the disk has no locks, and who asks knows that nobody else writes the file.
 
     Raises
     ------
@@ -125,19 +127,15 @@ class Store:
     0
     """
 
-    def __init__(self, path: str | Path, *, write: bool = False) -> None:
+    def __init__(self, path: str | Path, *, write: bool = False, lock: bool = True) -> None:
         self.path = str(path)
         self.write = write
-        self._lock: Any = None
+        self._guard = FileGuard(self.path)
         self._pending: list[StoredReply] = []
         self._requests: dict[bytes, Mapping[str, Any]] = {}
-        if write and self.path != ":memory:":
-            self._take_lock()
-        try:
-            self._connection = connect(self.path, write=write)
-        except BaseException:
-            self._release_lock()
-            raise
+        self._connection = (
+            self._connected(lock=lock) if write and self.path != ":memory:" else connect(self.path, write=write)
+        )
         found = format_of(self._connection)
         self._texts = Texts(self._connection, whole=found < WITH_PIECES)
         self._columns = _COLUMNS + (", checksum" if found >= WITH_DERIVED else ", NULL")
@@ -147,31 +145,24 @@ class Store:
         if write and self.path != ":memory:":
             self._say_journal(journal_mode(self._connection))
 
+    def _connected(self, *, lock: bool) -> sqlite3.Connection:
+        """Open for writing, behind the locks."""
+        try:
+            if lock:
+                self._guard.lock_name()
+            made_if_absent(self.path)
+            if lock:
+                self._guard.lock_file()
+            return connect(self.path, write=True)
+        except BaseException:
+            self._guard.release()
+            raise
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _take_lock(self) -> None:
-        from filelock import FileLock, Timeout
-
-        lock = FileLock(self.path + ".lock")
-        try:
-            Path(self.path).parent.mkdir(parents=True, exist_ok=True)
-            lock.acquire(timeout=0)
-        except Timeout:
-            raise DiskError(BUSY.format(self.path)) from None
-        except OSError as error:
-            if Path(self.path).exists() and not os.access(self.path, os.W_OK):
-                raise DiskError(READ_ONLY.format(self.path)) from None
-            raise DiskError(f"{self.path} cannot be written: {error.strerror or error}") from None
-        self._lock = lock
-
-    def _release_lock(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
-            self._lock = None
 
     def _say_journal(self, mode: str) -> None:
         """Say once that the file system allows no write-ahead log."""
@@ -191,7 +182,7 @@ class Store:
                         self._connection.execute("PRAGMA journal_mode=DELETE")
         finally:
             self._connection.close()
-            self._release_lock()
+            self._guard.release()
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         with explained(self.path):
@@ -253,6 +244,22 @@ class Store:
             self._insert_replies()
         self._requests.clear()
         self._pending.clear()
+        self._guard.check(partial(copied_aside, self._connection, self.path))
+
+    def check_room(self, wanted: int) -> None:
+        """Stop before something is bought that cannot be stored.
+
+        Parameters
+        ----------
+        wanted : int
+            Bytes that it may take.
+
+        Raises
+        ------
+        DiskError
+            There is less room.
+        """
+        self._guard.check_room(wanted)
 
     def _insert_replies(self) -> None:
         """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
@@ -297,14 +304,15 @@ class Store:
                 self._write_aside()
 
     def _write_aside(self) -> None:
-        self._take_lock()
+        self._guard.lock_name()
         try:
+            self._guard.lock_file()
             with contextlib.closing(connect(self.path, write=True, aside=True)) as connection, connection:
                 connection.execute("BEGIN IMMEDIATE")
                 self.derived.write(connection)
             self.derived.written()
         finally:
-            self._release_lock()
+            self._guard.release()
 
     def supersede(self, keys: Iterable[bytes]) -> None:
         """Set delivered rows without a usable answer aside, so that their slots may be asked again."""

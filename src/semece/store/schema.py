@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from semece.canonical_json import canonical, replacing
 from semece.errors import DiskError, StoreError
 from semece.store.derived import TABLES as DERIVED_TABLES
+from semece.store.file_guard import BUSY, READ_ONLY
 from semece.store.texts import TABLES as TEXTS_TABLES
 from semece.store.texts import Texts
 
@@ -28,8 +29,6 @@ APPLICATION_ID = 0x53454D45
 FINAL = frozenset({"content_filter", "empty", "refusal", "truncated"})
 """Delivered and paid for, but without a usable text."""
 
-READ_ONLY = "{} is read-only; make it writable, or choose another file with -o"
-BUSY = "{} is being written by another process; wait for it, or choose another file with -o"
 _DAMAGED = "{} is damaged or truncated ({}); nothing in it was changed"
 _MEANINGS = {
     "full": "no space left to write {}; what was stored before is intact: free some space and run again",
@@ -77,8 +76,8 @@ def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connectio
         _create(connection)
         return connection
     file = Path(path)
-    if write and not file.exists():
-        _create_file(file)
+    if write:
+        made_if_absent(path)
     _check_header(file)
     if not write:
         _undo_what_was_cut_short(file)
@@ -150,8 +149,18 @@ def _create(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
 
 
-def _create_file(file: Path) -> None:
-    """Build the empty run file aside, then rename: a kill leaves either nothing or a whole file."""
+def made_if_absent(path: str) -> None:
+    """Build an empty run file aside, then rename: a kill leaves either nothing or a whole file.
+
+    Raises
+    ------
+    StoreError
+        It cannot be made.
+    """
+    file = Path(path)
+    if file.exists():
+        return
+    file = file.resolve()  # a link that leads nowhere yet stays a link
     try:
         with replacing(file) as fresh, contextlib.closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
             _create(connection)

@@ -25,10 +25,9 @@ from semece.models.shared.refusals import (
     error_inside,
     is_too_long,
     meant_status,
-    stay_at_host,
     too_long,
 )
-from semece.models.shared.secrets import check_address, clear, hide, keep_out_of_logs, key_of, secrets_of
+from semece.models.shared.secrets import check_address, clear, hide, keep_out_of_logs, key_of, secrets_of, stay_at_host
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

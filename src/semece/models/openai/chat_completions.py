@@ -19,7 +19,7 @@ from semece.errors import ModelError, ProviderError, TransientError, finish_stat
 from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
 from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
-from semece.models.shared.refusals import Noticed, is_too_long, stay_at_host, too_long
+from semece.models.shared.refusals import Noticed, is_too_long, too_long
 from semece.models.shared.secrets import (
     basic_of,
     check_address,
@@ -29,6 +29,7 @@ from semece.models.shared.secrets import (
     key_of,
     secrets_of,
     shown_address,
+    stay_at_host,
 )
 
 if TYPE_CHECKING:

@@ -10,27 +10,10 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ProviderError
 from semece.models.protocol import Call, Reply, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-async def stay_at_host(response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
-    """Refuse a redirect to a host that nobody named: prompts and keys do not go there. A hook of an HTTP client.
-
-    Raises
-    ------
-    semece.errors.ProviderError
-        With the host that is named.
-    """
-    location = response.headers.get("location")
-    if location and response.is_redirect and (host := response.url.join(location).host) != response.url.host:
-        raise ProviderError(
-            f"{response.url.host} sends requests on to {host}: nothing is sent there; name it with --base-url if it is "
-            "where they should go"
-        )
 
 
 _STATUSES = {

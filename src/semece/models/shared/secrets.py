@@ -6,10 +6,10 @@ import base64
 import logging
 import os
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from semece.errors import ModelError, shortened
+from semece.errors import ModelError, ProviderError, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -244,3 +244,19 @@ def clear(text: str, secrets: Iterable[str]) -> str:
     """
     line = " ".join(hide(text, secrets).split())
     return shortened(line, LONGEST_SENTENCE, mark="...", kept=LONGEST_SENTENCE)
+
+
+async def stay_at_host(response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
+    """Refuse a redirect to a host that nobody named: prompts and keys do not go there. A hook of an HTTP client.
+
+    Raises
+    ------
+    semece.errors.ProviderError
+        With the host that is named.
+    """
+    location = response.headers.get("location")
+    if location and response.is_redirect and (host := response.url.join(location).host) != response.url.host:
+        raise ProviderError(
+            f"{response.url.host} sends requests on to {host}: nothing is sent there; name it with --base-url if it is "
+            "where they should go"
+        )

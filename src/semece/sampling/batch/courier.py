@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 EXCUSES = 5
 """How often a line is submitted again for options that are left out."""
 
+STORED_BYTES = 1000
+"""What a reply usually takes in the run file."""
+
 FORGOTTEN_AFTER = 30 * 86400.0
 """Seconds after which a batch that its provider does not know any more is given up."""
 
@@ -244,6 +247,7 @@ class Courier:
 
     async def _create(self, pile: _Pile) -> None:
         """Enter a pile into the ledger, then create its batch."""
+        self._store.check_room(STORED_BYTES * sum(len(line.slots) for line in pile.lines))
         try:
             before = await self._insist(lambda: self.model.listed(None, limit=1))
         except ModelError as error:
