@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 
 
 def test_the_command_line_page_is_current():
@@ -49,3 +49,18 @@ def test_python_in_the_readme_runs(tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
+
+
+def test_the_map_for_contributors_names_every_room_and_files_that_exist():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rooms = {path.parent.name for path in (ROOT / "src" / "semece").glob("*/__init__.py")}
+    assert set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE)) == rooms
+    for named in re.findall(r"`((?:src|tests)/[\w./]+)`", text):
+        assert (ROOT / named).exists(), named
+    for target in re.findall(r"^    make (\w+)", text, flags=re.MULTILINE):
+        assert f"\n{target}:" in (ROOT / "Makefile").read_text(), target
+
+
+def test_versions_agree():
+    version = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(), flags=re.MULTILINE)[1]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
