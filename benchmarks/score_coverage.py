@@ -18,7 +18,9 @@ import numpy as np
 import semece as se
 from benchmarks._pool import draw_pool
 from benchmarks._tables import table
-from semece.stats.simulation import CORRECTNESS
+from semece.stats import diagnostics
+from semece.stats.counts import Counts
+from semece.stats.simulation import CORRECTNESS, FAMILIES
 
 TITLE = "Coverage of intervals of scores"
 POOL = 100_000
@@ -33,6 +35,11 @@ CELLS = (
     *((name, 50, COPIES) for name in CORRECTNESS),
 )
 
+FALLING = ("dirichlet-mixture", "near-tie")
+FALLING_POOL = 10_000
+ABOUT_FALLING = f"""\
+Coverage in percent of the intervals of `diagnostics.rate_slope` and, at each budget, of `diagnostics.rate`; 400 rows,
+of as many questions or of 100 in {COPIES} pooled runs; {REPLICATIONS // FIFTH:,} replications."""
 ABOUT = f"""\
 Coverage in percent of the intervals at 95 % of Sem1's scores, 'too high' in brackets: the lower end lies above the
 truth. An AUROC that does not exist, because all answers are alike, is no miss. Smooth ECE and sweep-ECE: one run of
@@ -75,14 +82,43 @@ def cell_row(confidence: np.ndarray, cell: tuple[str, int, int]) -> list[str]:
     return row
 
 
+def falling_row(family: str, copies: int) -> list[str]:
+    """Coverage of the gaps that `rate` gives and of the slope, of 400 rows."""
+    rng = np.random.default_rng([len(family), copies])
+    pmf = np.repeat(FAMILIES[family](FALLING_POOL, rng=rng).pmf, copies, axis=0)
+    counts = rng.multinomial(50, pmf)
+
+    def tables(rows: np.ndarray, ids: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+        some = diagnostics.pool(counts=Counts.from_counts(rows), correct=np.zeros(len(rows)))
+        gaps = diagnostics.rate(some, ids=ids).select("gap_low", "gap", "gap_high").to_numpy()
+        slope = diagnostics.rate_slope(some, ids=ids).select("low", "slope", "high").row(0)
+        return gaps, np.array(slope, dtype=float)
+
+    truth, slope_truth = (part[..., 1] for part in tables(counts, None))
+    held, held_slope = [], []
+    for _ in range(REPLICATIONS // FIFTH):
+        at = rng.integers(0, FALLING_POOL, 400 // copies)
+        rows = (at[:, None] * copies + np.arange(copies)).ravel()
+        gaps, slope = tables(counts[rows], np.repeat(np.arange(len(at)), copies) if copies > 1 else None)
+        held.append((gaps[:, 0] <= truth) & (truth <= gaps[:, 2]))
+        held_slope.append(slope[0] <= slope_truth <= slope[2])
+    row = [family, f"{400 // copies}" + (f" x {copies}" if copies > 1 else ""), f"{slope_truth:.3f}"]
+    row += [f"{100 * np.mean(held_slope):.1f}", *(f"{100 * share:.1f}" for share in np.mean(held, axis=0))]
+    print(*row, sep=" | ", file=sys.stderr, flush=True)
+    return row
+
+
 def main() -> str:
     began, pool = time.perf_counter(), draw_pool(POOL)
     rows = [cell_row(pool.sem1, cell) for cell in CELLS]
+    falling = [falling_row(family, copies) for family, copies in product(FALLING, (1, COPIES))]
     minutes = (time.perf_counter() - began) / 60
     setting = f"{REPLICATIONS:,} replications a cell, a pool of {POOL:,} questions, {minutes:.0f} minutes."
     names = ("Brier", "AUROC", "AURC", "smooth ECE", "sweep-ECE")
     header = ["population", "N", *(part for name in names for part in (name, "covers"))]
-    return "\n\n".join([" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, ABOUT, table(header, rows)])
+    about = " ".join((__doc__ or "").split("\n\n", 1)[1].split())
+    gaps = ["population", "questions", "slope", "covers", *(f"gap at {n}" for n in diagnostics.BUDGETS)]
+    return "\n\n".join([about, setting, ABOUT, table(header, rows), ABOUT_FALLING, table(gaps, falling)])
 
 
 if __name__ == "__main__":

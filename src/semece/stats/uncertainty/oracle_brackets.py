@@ -5,8 +5,9 @@ probabilities: E Sem2 <= c\* <= E Sem1. That is the bracket. A narrower one take
 the expectations E Sem1(m) for m <= M answers, and E pi_z(m), the probability of the class that m <= M - 1 of them
 select, each an average over all subsamples. Two combinations of these, with weights of at most 1 in size, were chosen
 by linear programs so that one is at most c\* and the other at least c\* on a net of distributions
-(``benchmarks/_oracle_weights.py``). They hold for the tested nets (up to 20 classes) only, and each side is widened by
-twice the worst violation on 20,000 fresh distributions.
+(``benchmarks/_oracle_weights.py``). They hold for the tested nets only: up to 20 classes, with or without a tail of
+answers none of which ever comes twice, and up to 200 equal classes. Each side is widened by twice the worst violation
+on 20,000 fresh distributions.
 """
 
 from __future__ import annotations
@@ -99,8 +100,9 @@ def oracle_bracket(
         Class counts instead of labels.
     method : {'narrow', 'means'}
         ``"means"``: mean Sem2 and mean Sem1, which hold for any probabilities. ``"narrow"``: combinations of exact
-        expectations with weights that were tested on distributions of up to 20 classes. A question with M answers takes
-        the weights of the largest table that does not exceed M; with fewer answers than the smallest, 4, Sem2 and Sem1.
+        expectations with weights that were tested on distributions of up to 20 classes and a tail of answers that never
+        repeat. A question with M answers takes the weights of the largest table that does not exceed M; with fewer
+        answers than the smallest, 4, Sem2 and Sem1.
     level : float
         In (0, 1).
     ids : array_like, shape (Q,), optional
