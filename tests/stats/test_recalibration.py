@@ -94,6 +94,18 @@ class TestMap:
             unit = fit_recalibration(score, correct, method=method)
             np.testing.assert_allclose(fitted(40 * PROBES - 30), unit(PROBES), atol=1e-9)
 
+    def test_scores_on_the_real_line_may_be_of_any_size_that_can_be_added(self, method):
+        if method in {"temperature", "beta"}:
+            return
+        rng = np.random.default_rng(0)
+        for size in (1e-300, 1e-9, 1e99):
+            confidence = fit_recalibration(
+                size * rng.normal(size=80), rng.random(80) < 0.5, method=method, domain="real"
+            )
+            assert np.isfinite(confidence([-size, 0.0, size])).all()
+        with pytest.raises(ValueError, match=r"score must lie within 1e\+100 of 0; got 1e\+200 at index 1"):
+            fit_recalibration([0.0, 1e200], [0, 1], method=method, domain="real")
+
     def test_options_that_make_no_sense_are_refused(self):
         rows = answers(20)
         for options, sentence in (
@@ -294,6 +306,11 @@ class TestEffects:
         effects = recalibration_effects([0.5] * 40, [0.6] * 40, [0, 1] * 20, ids=np.arange(40) // 2)
         assert np.isnan(effects[1].change.low)
         assert effect_sentence(effects).startswith("Fewer than 30 questions cannot show")
+
+    def test_answers_that_are_all_alike_show_nothing(self):
+        effects = recalibration_effects([1.0] * 40, [0.9] * 40, [1] * 40)
+        assert all(np.isnan(each.change.low) for each in effects)
+        assert effect_sentence(effects).startswith("Answers that are all alike cannot show whether recalibration helps")
 
 
 class TestVerifiedError:

@@ -59,7 +59,8 @@ class RunRecalibration(NamedTuple):
         if self.fitted.method in KEEP_ORDER and not self.fitted.notes:
             yield "AUROC and AURC change only because maps of several folds are mixed: one map keeps the order."
         yield from (f"Note: {note}." for note in self.fitted.notes)
-        yield from (f"{MEASURES[each.name]}: {each.note}." for each in self.effects if each.note)
+        noted = (each for each in self.effects if each.note and each.change.low == each.change.low)
+        yield from (f"{MEASURES[each.name]}: {each.note}." for each in noted)
 
     def facts(self) -> dict[str, Any]:
         """Give it as plain data."""
@@ -209,7 +210,8 @@ def effect_cells(effect: Effect) -> tuple[str, str, str, str]:
 
     value, low, high = effect.change
     interval = "" if low != low else f" [{end_text(low, 3)}, {end_text(high, 3)}]"  # noqa: PLR0124 - nan
-    return MEASURES[effect.name], number(effect.before), number(effect.after), f"{value:+.3f}{interval}"
+    change = "—" if value != value else f"{value:+.3f}{interval}"  # noqa: PLR0124 - nan
+    return MEASURES[effect.name], number(effect.before), number(effect.after), change
 
 
 def effect_facts(effect: Effect) -> dict[str, Any]:

@@ -55,7 +55,8 @@ class Effect(NamedTuple):
     before, after : float
         The number; nan for the AUROC of answers that are all right or all wrong.
     change : Interval
-        After - before, paired by question; nan at its ends for fewer than 30 questions.
+        After - before, paired by question; nan at its ends for fewer than 30 questions, and for answers that are all
+        right or all wrong, which say nothing of their variance.
     note : str
         What to keep in mind of the interval, or empty.
     """
@@ -152,8 +153,8 @@ def _change_ends(
     rows: CheckedRows,
     resampling: Resampling,
 ) -> tuple[float, float]:
-    """Resample questions; nan for too few of them."""
-    if n_questions(rows) < MIN_QUESTIONS:
+    """Resample questions; nan for too few of them, and for answers that are all alike: resampled, they stay alike."""
+    if n_questions(rows) < MIN_QUESTIONS or np.ptp(rows.correct) == 0:
         return float("nan"), float("nan")
     values = resampled_values(measure, sides, resampling, rows.ids)
     low, high = resampling.ends(values[:, 1] - values[:, 0])
@@ -180,7 +181,9 @@ def effect_sentence(effects: tuple[Effect, ...]) -> str:
     by_name = {each.name: each for each in effects}
     brier_score, error = by_name["brier"], by_name["ece"]
     change = brier_score.change
-    if np.isnan(change.low):
+    if np.isnan(by_name["auroc"].before):
+        start = "Answers that are all alike cannot show whether recalibration helps: the Brier score goes"
+    elif np.isnan(change.low):
         start = f"Fewer than {MIN_QUESTIONS} questions cannot show whether recalibration helps: the Brier score goes"
     elif change.high < 0:
         start = "Recalibration helps: the Brier score falls"

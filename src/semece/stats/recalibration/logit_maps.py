@@ -21,7 +21,7 @@ TWO_SCORES = "there are only two different scores, so both exponents are equal"
 FALLING = "higher scores go with fewer right answers, so the map reverses the order"
 FLAT = "higher scores do not go with more right answers, so the map is constant"
 ROUNDING = 1e-9
-"""A slope below this, per standard deviation of the log-odds, is zero."""
+"""A slope below this, over the largest distance of the log-odds from their mean, is zero."""
 
 
 class LogitScale(NamedTuple):
@@ -59,7 +59,8 @@ def fit_platt(rows: CheckedRows, scale: LogitScale) -> Fitted:
     target, value = platt_targets(rows), scale.values(rows.confidence)
     if np.ptp(value) == 0:
         return Fitted({"slope": np.array(1.0), "intercept": np.array(_level(rows, target) - value[0])}, (CONSTANT,))
-    middle, spread = value.mean(), value.std()
+    middle = value.mean()
+    spread = np.abs(value - middle).max()  # a standard deviation would underflow
     line = logistic_fit(np.column_stack([np.ones_like(value), (value - middle) / spread]), target, rows.weights)
     if line is None:  # not reached with targets inside (0, 1), but for scores that differ by rounding alone
         return Fitted({"slope": np.array(1.0), "intercept": np.array(_level(rows, target) - middle)}, (CONSTANT,))

@@ -34,6 +34,8 @@ Domain = Literal["unit", "real"]
 
 CLIP = 0.01
 """Least distance of a score from 0 and from 1 before its logarithm is taken, unless another is given."""
+LARGEST = 1e100
+"""Largest size of a score on the real line: sums and differences of larger ones overflow."""
 TIE = 1e-9
 """Share of a score by which another may differ and still be the same: averages carry rounding errors."""
 FORMAT = "semece recalibration 1"
@@ -221,7 +223,11 @@ class MapKind(NamedTuple):
 
 def check_score(score: ArrayLike, domain: Domain) -> Floats:
     """Check scores of a domain."""
-    return check_unit("score", score) if domain == "unit" else check_finite("score", score)
+    if domain == "unit":
+        return check_unit("score", score)
+    values = check_finite("score", score)
+    refuse(f"score must lie within {LARGEST:g} of 0", values, np.abs(values) > LARGEST)
+    return values
 
 
 def check_clip(clip: float) -> float:
