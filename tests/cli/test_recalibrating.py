@@ -98,6 +98,19 @@ def test_the_facts_are_those_of_the_table(semece, runs):
     assert "needs about" in semece("recalibrate", "pilot.db", "--method", "isotonic")[1]
 
 
+def test_a_map_of_all_classes_is_fitted_and_applied(semece, runs):
+    facts = json.loads(semece("recalibrate", "pilot.db", "--method", "dirichlet", "-o", "d.json", "--json")[1])
+    assert facts["questions"] == 120
+    assert facts["effects"][2]["change_high"] < 0
+    before, after = (
+        json.loads(semece("summary", "new.db", "--json", *more)[1])[0] for more in ((), ("--recalibrate", "d.json"))
+    )
+    assert after["sem1_ece"] < before["sem1_ece"] / 2
+    code, _, err = semece("recalibrate", "pilot.db", "--method", "dirichlet", "--score", "sem2")
+    assert code == 2
+    assert "its score is sem1; got 'sem2'" in err
+
+
 def test_a_map_is_deployed_with_numpy_alone(runs):
     code = (
         "import sys\n"

@@ -387,6 +387,14 @@ class TestDirichlet:
         np.testing.assert_allclose(one.shares, [[0.5, 0.2, 0.3]])
         np.testing.assert_allclose(one.target, [[0.0, 0.5, 0.5]])
 
+    def test_the_first_component_is_whether_the_largest_class_is_right(self):
+        """Also where other classes are right, too, and where the largest is tied."""
+        found = ranked_frequencies(
+            [[5, 3, 2], [5, 3, 2], [4, 4, 2], [2, 2, 2]], [[1, 1, 0], [0, 1, 1], [0, 1, 0], [1, 1, 0]]
+        )
+        expected = [[1, 0, 0, 0], [0, 1, 0, 0], [0.5, 0.5, 0, 0], [2 / 3, 1 / 3, 0, 0]]
+        np.testing.assert_allclose(found.target, expected, atol=1e-12)
+
     def test_separated_classes_have_a_finite_map(self):
         shares = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]] * 3)
         fitted = fit_dirichlet(shares, [0, 1, 2] * 3, penalty=0)

@@ -18,7 +18,7 @@ def recalibrate(  # noqa: PLR0917 - one parameter per option
         typer.Option(
             "--method",
             "-m",
-            help="isotonic, platt, temperature, beta, histogram, scaling-binning or venn-abers.",
+            help="isotonic, platt, temperature, beta, histogram, scaling-binning, venn-abers or dirichlet.",
         ),
     ] = "platt",
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Where to keep the map, as JSON.")] = None,

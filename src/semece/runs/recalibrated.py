@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from semece.runs.metrics import Floats
     from semece.runs.question_views import QuestionView
     from semece.stats import Effect, Recalibration
 
@@ -82,7 +84,8 @@ def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: s
     score : {'sem1', 'sem2', 'verbalized'}
         What is recalibrated.
     method : str
-        One of :data:`semece.stats.recalibration.fitting.METHODS`.
+        One of :data:`semece.stats.recalibration.fitting.METHODS`, or ``dirichlet`` for ``sem1``: a map of the shares of
+        the three largest classes, fitted to the questions of which every class is graded.
 
     Returns
     -------
@@ -95,25 +98,55 @@ def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: s
     """
     import numpy as np
 
-    from semece.stats import ENOUGH, check_choice, cross_fit, fit_recalibration, recalibration_effects
+    from semece.stats import ENOUGH, check_choice, cross_fit, recalibration_effects
 
     check_choice("score", score, SCORES)
     check_choice("method", method, tuple(ENOUGH))
-    rows = [view for view in views if view.estimate.status == "complete" and value_of(view, score) is not None]
+    if method == "dirichlet" and score != "sem1":
+        raise ValueError(f"dirichlet gives the confidence of the largest class, so its score is sem1; got {score!r}")
+    rows = [view for view in views if view.estimate.status == "complete" and enters(view, score, method)]
     if not rows:
-        raise ValueError(f"no question is complete and has {TITLES[score]}, so there is nothing to recalibrate")
+        needed = "every class graded" if method == "dirichlet" else TITLES[score]
+        raise ValueError(f"no question is complete and has {needed}, so there is nothing to recalibrate")
     values = np.array([value_of(view, score) for view in rows])
     correct = np.array([view.estimate.correct for view in rows], dtype=float)
     questions = [identity_of(view) for view in rows]
-    crossed = cross_fit(values, correct, method=method, ids=questions)  # type: ignore[arg-type] # checked above
-    fitted = fit_recalibration(values, correct, method=method, ids=questions)  # type: ignore[arg-type]
+    given, target = ranked(rows) if method == "dirichlet" else (values, correct)
+    crossed = cross_fit(given, target, method=method, ids=questions)  # type: ignore[arg-type] # checked above
     return RunRecalibration(
-        replace(fitted, score=score),
+        replace(fit_any(given, target, method, questions), score=score),
         recalibration_effects(values, crossed.confidence, correct, ids=questions),
         len(set(questions)),
         len(crossed.maps),
         ENOUGH[method],
     )
+
+
+def enters(view: QuestionView, score: str, method: str) -> bool:
+    """Whether a complete question has what a map of this kind is fitted to."""
+    if method != "dirichlet":
+        return value_of(view, score) is not None
+    return view.partition is not None and set(view.partition.labels) <= set(view.grades)
+
+
+def ranked(views: Sequence[QuestionView]) -> tuple[Floats, Floats]:
+    """Give the shares of each question's classes by rank, and which is right; without grades none is."""
+    from semece.stats import ranked_frequencies
+
+    labels = [view.partition.labels if view.partition else () for view in views]
+    counts = [Counter(each) for each in labels]
+    right = [[view.grades.get(k) == "correct" for k in each] for view, each in zip(views, counts, strict=True)]
+    found = ranked_frequencies([list(each.values()) for each in counts], right)
+    return found.shares, found.target
+
+
+def fit_any(given: Floats, target: Floats, method: str, questions: Sequence[str]) -> Recalibration:
+    """Fit a map of any kind."""
+    from semece.stats import fit_dirichlet, fit_recalibration
+
+    if method == "dirichlet":
+        return fit_dirichlet(given, target, ids=questions)
+    return fit_recalibration(given, target, method=method, ids=questions)  # type: ignore[arg-type] # checked before
 
 
 def load_recalibration(path: str | Path) -> Recalibration:
@@ -171,11 +204,19 @@ def recalibrated(views: Sequence[QuestionView], fitted: Recalibration) -> tuple[
             f"the map was fitted on all {len(views):,} questions of this run; "
             "what it changes is said, cross-fitted, by 'semece recalibrate'"
         )
-    scores = [value_of(view, fitted.score) for view in kept]
-    given = [score for score in scores if score is not None]
-    values = iter(fitted(given).tolist() if given else ())
-    found = [None if score is None else next(values) for score in scores]
+    there = [view for view in kept if value_of(view, fitted.score) is not None]
+    values = iter(fitted(inputs_of(there, fitted)).tolist() if there else ())
+    found = [None if value_of(view, fitted.score) is None else next(values) for view in kept]
     return tuple(with_value(view, fitted.score, value) for view, value in zip(kept, found, strict=True))
+
+
+def inputs_of(views: Sequence[QuestionView], fitted: Recalibration) -> Floats:
+    """Give what a map takes of questions."""
+    import numpy as np
+
+    if fitted.method == "dirichlet":
+        return ranked(views)[0]
+    return np.array([value_of(view, fitted.score) for view in views], dtype=float)
 
 
 def recalibration_text(fitted: Recalibration, left_out: int) -> str:

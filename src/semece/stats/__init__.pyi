@@ -58,7 +58,9 @@ from .recalibration import Effect as Effect
 from .recalibration import Recalibration as Recalibration
 from .recalibration import cross_fit as cross_fit
 from .recalibration import effect_sentence as effect_sentence
+from .recalibration import fit_dirichlet as fit_dirichlet
 from .recalibration import fit_recalibration as fit_recalibration
+from .recalibration import ranked_frequencies as ranked_frequencies
 from .recalibration import recalibration_effects as recalibration_effects
 from .rows import check_choice as check_choice
 from .theory import REGIMES as REGIMES

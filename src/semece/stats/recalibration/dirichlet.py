@@ -40,7 +40,8 @@ class RankedFrequencies(NamedTuple):
     shares : ndarray, shape (N, R + 1)
         Of the R largest classes, the largest first, and of all others together.
     target : ndarray, shape (N, R + 1)
-        1 where the class is right; in the last column where none of the R is. Classes of equal size share it.
+        1 at the largest class that is right; in the last column where none of the R is. Classes of equal size come in
+        any order: it is the mean over their orders.
     """
 
     shares: Floats
@@ -90,13 +91,17 @@ def _ranked(counts: Floats, correct: Floats, n_ranks: int) -> tuple[Floats, Floa
     check_same_length("counts", counts, "correct", correct)
     if not (counts >= 0).all() or not counts.sum():
         raise ValueError(f"counts of a question must be at least 0 and not all 0; got {counts.tolist()}")
-    right = correct / max(float(correct.sum()), 1.0)
     place = np.unique(-counts, return_inverse=True)[1]
-    alike = (np.bincount(place, right) / np.bincount(place))[place]
-    order = np.argsort(-counts, kind="stable")[:n_ranks]
+    alike, right = np.bincount(place), np.bincount(place, correct)
     shares, target = np.zeros(n_ranks + 1), np.zeros(n_ranks + 1)
-    shares[: len(order)], target[: len(order)] = counts[order] / counts.sum(), alike[order]
-    shares[-1], target[-1] = max(1 - shares.sum(), 0.0), max(1 - target.sum(), 0.0)
+    none_yet = 1.0
+    for rank, of_class in enumerate(np.argsort(-counts, kind="stable")[:n_ranks]):
+        group = place[of_class]
+        found = none_yet * min(right[group] / alike[group], 1.0)  # the next of a group, of whom none was right so far
+        alike[group] -= 1
+        shares[rank], target[rank] = counts[of_class] / counts.sum(), found
+        none_yet -= found
+    shares[-1], target[-1] = max(1 - shares.sum(), 0.0), max(none_yet, 0.0)
     return shares, target
 
 

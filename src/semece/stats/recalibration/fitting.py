@@ -40,6 +40,7 @@ ENOUGH: dict[str, int] = {
     "histogram": 500,
     "scaling-binning": 100,
     "venn-abers": 200,
+    "dirichlet": 200,
 }
 """From about so many questions on a map is within 9 points of the accuracy, root mean square, in our benchmarks.
 
