@@ -122,6 +122,7 @@ def test_sem1_is_too_high_by_construction_where_the_model_is_not_called_over_con
     [
         ({}, "Sem2-ECE (0.10) is smaller than Sem1-ECE (0.20); the difference is more than chance (95 % interval of"),
         ({"sem2_ece": 0.3, "ece_difference_low": -0.2}, "Sem2-ECE (0.30) is larger than Sem1-ECE (0.20); that may be"),
+        ({"ece_difference_low": 1e-17}, "that may be chance (95 % interval of Sem1-ECE - Sem2-ECE: 0.00 to 0.20)."),
         ({"sem2_ece": 0.2004}, "Sem1-ECE and Sem2-ECE are alike (0.20)."),
         ({"ece_difference_note": "near zero"}, "; whether by more than chance cannot be said, since the error of one"),
         (

@@ -6,7 +6,7 @@ import pytest
 from semece.stats.counts import Counts
 from semece.stats.estimators.semx import semx
 from semece.stats.uncertainty.claims import model_verdict
-from semece.stats.uncertainty.held_out_errors import gap_interval, held_out_gap
+from semece.stats.uncertainty.held_out_errors import gap_interval, held_out_gap, semx_ece
 from semece.stats.uncertainty.overturning import verdicts_to_overturn
 
 
@@ -60,3 +60,15 @@ def test_a_claim_that_no_verdicts_overturn_and_unknown_words():
     assert nobody.verdicts == 0
     with pytest.raises(ValueError, match="claim must be"):
         verdicts_to_overturn("sure", counts, np.ones(50))
+
+
+def test_an_error_that_is_hidden_on_average_is_overturned_by_verdicts_on_both_sides():
+    rng = np.random.default_rng(3)
+    sure = rng.random(300) < 0.5
+    counts = rng.multinomial(8, np.where(sure[:, None], [0.95, 0.05], [0.55, 0.45]))
+    correct = np.zeros((300, 2))
+    correct[:, 0] = rng.random(300) < np.where(sure, 0.65, 0.9)  # too sure where it is sure, and the other way round
+    ragged, flat = Counts.from_counts(counts), correct.ravel()
+    found = verdicts_to_overturn("right on average", ragged, flat)
+    assert semx_ece(semx(correct=flat, counts=ragged)).p_value <= 0.05
+    assert 0 < found.verdicts < 100

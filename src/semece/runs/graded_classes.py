@@ -189,7 +189,5 @@ def _bracket(classes: GradedClasses) -> tuple[Interval, Interval]:
 
 def _claimed(claim: str, classes: GradedClasses, basis: str) -> dict[str, Any]:
     """Give the claim, with the verdicts that would overturn it."""
-    if claim == RIGHT_ON_AVERAGE:
-        return {"model_claim": claim}
     found = verdicts_to_overturn(claim, classes.answered, classes.correct, basis=basis)  # type: ignore[arg-type]
     return {"model_claim": claim, "overturning_verdicts": found.verdicts, "graded_classes": found.graded}

@@ -29,6 +29,9 @@ REASONS: dict[str, str] = {
 SMALL = 0.1
 """An error up to this is small: 'calibrated within' it is good news, above it is 'cannot tell'."""
 
+ROUNDING = 1e-6
+"""An end of an interval up to this is 0 but for rounding."""
+
 KNOWS, CALIBRATED = "Does the model know?", "Are its confidences calibrated?"
 """The two questions."""
 
@@ -246,7 +249,8 @@ def _difference(row: Mapping[str, Any]) -> str:
     if row["ece_difference_note"]:
         return "; whether by more than chance cannot be said, since the error of one of them may be 0"
     ends = f"(95 % interval of Sem1-ECE - Sem2-ECE: {end_text(low)} to {end_text(high)})"
-    return f"; the difference is more than chance {ends}" if low > 0 or high < 0 else f"; that may be chance {ends}"
+    sure = low > ROUNDING or high < -ROUNDING
+    return f"; the difference is more than chance {ends}" if sure else f"; that may be chance {ends}"
 
 
 def excluded_text(row: Mapping[str, Any]) -> str:
