@@ -69,9 +69,9 @@ def test_it_is_a_model_that_answers_under_the_grammar(smollm2, ask):
 @pytest.mark.slow
 def test_a_top_up_gives_what_one_go_gives(ask):
     prompt = PROMPT.format("Who wrote Faust?")
-    whole = ask(50, 1000, prompt).replies
-    assert ask(20, 1000, prompt).replies + ask(30, 1020, prompt).replies == whole
-    assert len({reply.text for reply in whole}) > 20
+    whole = ask(25, 1000, prompt).replies
+    assert ask(12, 1000, prompt).replies + ask(13, 1012, prompt).replies == whole
+    assert len({reply.text for reply in whole}) > 10
 
 
 @needs_weights
@@ -92,6 +92,26 @@ def test_a_reply_cut_at_the_token_limit_is_truncated_and_keeps_its_text(ask):
         assert (reply.status, reply.finish_reason) == ("truncated", "length")
         assert reply.text
         assert "%" not in reply.text
+
+
+@needs_weights
+@pytest.mark.slow
+def test_the_reply_of_a_judge_does_not_depend_on_what_was_asked_before(loop, smollm2, ask):
+    cold = Decoding(temperature=0.0, max_tokens=4)
+    instructions = ("Say which of the words is a colour, and nothing else. " * 2, "Say which of the words is a town.")
+    words = ("red, house", "Rome, green")
+    judged = [Request((Message("system", one), Message("user", two)), cold) for one in instructions for two in words]
+
+    def texts(requests):
+        return [loop.run(smollm2(request)).replies[0].text for request in requests]
+
+    first = texts(judged)
+    assert texts(judged[::-1]) == first[::-1]
+    assert smollm2._kept.keys() == set(instructions)
+    drawn = ask(2, 40).replies
+    assert not smollm2._kept
+    assert texts(judged[1:2]) == first[1:2]
+    assert ask(2, 40).replies == drawn
 
 
 @needs_weights

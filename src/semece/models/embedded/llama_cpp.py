@@ -40,6 +40,9 @@ BLOCK = 25
 CYCLE = (0, 10, 25, 50)
 """Where blocks begin among 50 seeds, and where they end: 10 choices are one block, 50 are three."""
 
+KEPT = 4
+"""Most instructions of judges that are kept evaluated, each in a slot of its own."""
+
 _INSTALL = "a local model needs xllamacpp: pip install 'semece[local]'"
 
 
@@ -118,6 +121,7 @@ class LlamaCpp:
         self.name = name
         self._path, self._check = path, check
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="llama.cpp")
+        self._kept: dict[str, int] = {}
 
     async def __call__(self, request: Request, /) -> Call:
         """Draw the choices.
@@ -138,7 +142,7 @@ class LlamaCpp:
 
     def _draw(self, request: Request) -> Call:
         started = time.perf_counter()
-        body = _body(request)
+        body = _body(request) | self._prepared(request)
         replies: list[Reply] = []
         prompt_tokens = output_tokens = 0
         for seed, n, kept in _blocks(request):
@@ -154,6 +158,28 @@ class LlamaCpp:
             replies += [_reply(choice) for choice in choices]
         usage = Usage(prompt_tokens, output_tokens)
         return Call(tuple(replies), usage=usage, latency=time.perf_counter() - started)
+
+    def _prepared(self, request: Request) -> dict[str, Any]:
+        """Have the instructions of a judge evaluated once; give what says that a request goes on from there.
+
+        Before each request the slot is taken back to the end of the instructions, which were evaluated by themselves.
+        So a reply depends on its request alone, not on what was asked before, as it would with llama.cpp's own cache.
+        Requests with a seed, and those that sample, are evaluated whole.
+        """
+        several, decoding = len(request.messages) > 1, request.decoding
+        if request.seed is not None or request.n != 1 or decoding.temperature != 0 or not several:
+            self._kept.clear()
+            return {}
+        instructions = request.messages[0]
+        if instructions.content not in self._kept and len(self._kept) == KEPT:
+            self._kept.clear()
+        slot = self._kept.get(instructions.content, len(self._kept))
+        messages = [{"role": instructions.role, "content": instructions.content}, {"role": "user", "content": "-"}]
+        body = {"messages": messages, "max_tokens": 1, "temperature": 0.0, "n": 1, "id_slot": slot}
+        if "error" in self._ask(body | {"cache_prompt": instructions.content in self._kept}):
+            return {}
+        self._kept[instructions.content] = slot
+        return {"cache_prompt": True, "id_slot": slot}
 
     def _ask(self, body: dict[str, Any]) -> dict[str, Any]:
         handle = self._server.handle_completions if "prompt" in body else self._server.handle_chat_completions
