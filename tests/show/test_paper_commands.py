@@ -17,6 +17,8 @@ from semece.show.figures.run_figures import FIGURES, MOST, draw
 from semece.show.tables.paper_tables import BUDGET_TABLES, POOLED, TABLES, groups, known, largest_budget, paper_table
 from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.calibration.binned_errors import ece
+from semece.stats.calibration.proper_scores import brier
+from semece.stats.recalibration.cross_fitting import cross_fit
 from semece.stats.uncertainty.bootstrap import NEAR_ZERO, is_low_margin, paired_bootstrap
 from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
 
@@ -192,7 +194,10 @@ def test_baselines_are_measured_on_the_same_answers(runs):
     pool = runs[0].pool()
     assert margin["ece"] == pytest.approx(ece(pool.margin, pool.correct))
     assert table.filter(score="verbalized")["auroc"].to_list() == [0.5]
-    for name in ("ece", "smooth_ece", "ece_sweep", "brier", "auroc", "aurc"):
+    after = cross_fit(pool.sem1, pool.correct).confidence
+    sem1 = table.filter(score="sem1").to_dicts()[0]
+    assert sem1["recalibrated_brier"] == pytest.approx(brier(after, pool.correct))
+    for name in ("ece", "smooth_ece", "ece_sweep", "brier", "auroc", "aurc", "recalibrated_ece", "recalibrated_brier"):
         value, low, high = (table[f"{name}{end}"].to_numpy() for end in ENDS)
         assert ((low <= value) & (value <= high)).all()
     assert table.filter(pl.col("clipped") > 0)["score"].to_list() in ([], ["entropy agreement, Miller-Madow"])

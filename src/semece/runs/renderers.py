@@ -39,6 +39,8 @@ LABELS: dict[str, str] = {
     "sem2_gap": "Sem2 − accuracy",
     "mean_difference": "Sem1 − Sem2",
     "ece_difference": "Sem1-ECE − Sem2-ECE",
+    "recalibrated_ece": "ECE, recalibrated",
+    "recalibrated_brier": "Brier score, recalibrated",
     "low_margin_questions": "N (low margin)",
     "low_margin_mean_difference": "Sem1 − Sem2 (low margin)",
     "low_margin_ece_difference": "Sem1-ECE − Sem2-ECE (low margin)",

@@ -203,6 +203,7 @@ def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
 def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give ECE, Brier score, AUROC, AURC of every confidence score, on the questions that have it.
 
+    ``recalibrated_ece`` and ``recalibrated_brier``: by Platt's line, each question by a line that has not seen it.
     ``clipped``: questions whose corrected entropy agreement was below 0.
     """
     from semece.stats.estimators import entropy
@@ -225,8 +226,22 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
         if c.size:
             found = {metric.name: metric.measure(c, a, ids=repeated(ids)) for metric in metrics_of("baselines")}
             clipped = agreement["miller-madow"].n_clipped if name.startswith("entropy agreement, ") else 0
+            found |= recalibrated_baselines(c, a, repeated(ids))
             rows.append({"score": name, "questions": c.size} | spread_all(found) | {"clipped": clipped})
     return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.selectors.float().fill_nan(None))
+
+
+def recalibrated_baselines(
+    confidence: NDArray[np.float64], correct: NDArray[np.float64], ids: NDArray[Any] | None
+) -> dict[str, Any]:
+    """Give ECE and Brier score of a score after cross-fitted recalibration; none for a single question."""
+    from semece.stats import cross_fit
+
+    if len(correct if ids is None else np.unique(ids)) < 2:
+        return {}
+    after = cross_fit(confidence, correct, ids=ids).confidence
+    chosen = (metric for metric in metrics_of("baselines") if metric.name in {"ece", "brier"})
+    return {f"recalibrated_{metric.name}": metric.measure(after, correct, ids=ids) for metric in chosen}
 
 
 def largest_budget(group: PooledQuestions) -> tuple[Pool, list[int]]:
