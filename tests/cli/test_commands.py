@@ -1,7 +1,9 @@
 """The command line: what a person types, what is printed where, and the exit codes."""
 
+import csv
 import json
 import os
+import re
 import shlex
 import signal
 import sqlite3
@@ -10,8 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from semece.datasets import read_rows
+from semece.runs.renderers import guarded
 from semece.runs.run import Run
 from semece.store.run_store import Store
 from tests.servers.openai_server import OpenAIServer
@@ -353,6 +358,26 @@ def test_json_has_every_column(semece):
     rows = json.loads(out)
     assert rows[0]["questions"] == 24
     assert 0 <= rows[0]["sem2_ece_low"] <= rows[0]["sem2_ece"] <= 1
+
+
+FORMULAS = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", " =1", "\t=1", "＝1", "'=1", "=HYPERLINK(1)", "-5", "a=b"]
+
+
+def test_no_cell_of_a_csv_is_a_formula_and_what_was_guarded_reads_as_it_was(semece):
+    rows = [{"question": f"{text}?", "references": [text], "answers": [text, "x"]} for text in FORMULAS]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert semece("score", "a.jsonl", "-j", "exact", "-o", "a.db")[0] == 0
+    for words in (["export", "a.db", "--what", "responses", "--to", "csv"], ["table", "ece", "a.db", "-f", "csv"]):
+        assert semece(*words, "-o", "a.csv")[0] == 0
+        with Path("a.csv").open(newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        live = [
+            cell for cell in cells if cell.lstrip()[:1] in {*"=+-@＝"} - {""} and not re.fullmatch(r"-?[\d.]+", cell)
+        ]
+        assert not live
+    rows = [{"question": text, "references": f"x{text}"} for text in FORMULAS]
+    Path("q.csv").write_bytes(guarded(pl.DataFrame(rows)).write_csv().encode())
+    assert [row["question"] for _, row in read_rows(Path("q.csv"))] == FORMULAS
 
 
 def test_a_report_is_one_file(semece):

@@ -219,6 +219,14 @@ def test_latex_braces_balance_whatever_the_text(text):
     assert bare.count("{") == bare.count("}")
 
 
+@pytest.mark.parametrize("name", ["[1cm]", "*[9cm]", "*", "a\x1b[31m\u202e\x00b"])
+def test_a_latex_row_does_not_take_the_next_cell_for_an_option(name):
+    text = tables.to_latex(pl.DataFrame({"run": ["first", name]}))
+    row = text.splitlines()[-3]
+    assert not row.startswith(("[", "*"))
+    assert row.isprintable()
+
+
 def test_latex_marks_the_smallest_bold_and_the_second_underlined():
     table = pl.DataFrame(
         {

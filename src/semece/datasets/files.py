@@ -169,6 +169,10 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
+_GUARDED = re.compile(r"^'('*[\s\u00a0]*[=+\-@＝＋－＠])")
+"""A text that was kept from being a formula in spreadsheets: the apostrophe is not its own."""
+
+
 def _csv(path: Path) -> Iterator[Row | ParseError]:
     csv.field_size_limit(1 << 24)
     with path.open(encoding="utf-8-sig", newline="") as stream:
@@ -181,7 +185,7 @@ def _csv(path: Path) -> Iterator[Row | ParseError]:
                 if None in row or None in row.values():
                     yield ParseError(f"{path}, line {rows.line_num}: expected {len(names)} columns")
                 else:
-                    yield rows.line_num, row
+                    yield rows.line_num, {name: _GUARDED.sub(r"\1", text) for name, text in row.items()}
         except csv.Error as error:
             raise ParseError(f"{path}, line {rows.line_num + 1}: expected a table that can be read; {error}") from None
 

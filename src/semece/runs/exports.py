@@ -87,7 +87,9 @@ def _bytes(table: pl.DataFrame, form: str) -> bytes:
     if form == "jsonl":
         return table.write_ndjson().encode()
     if form == "csv":
-        return table.write_csv().encode()
+        from semece.runs.renderers import guarded
+
+        return guarded(table).write_csv().encode()
     if form == "parquet":
         buffer = io.BytesIO()
         table.write_parquet(buffer)

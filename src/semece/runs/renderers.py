@@ -283,12 +283,42 @@ _LATEX: dict[str, str] = {
 
 
 def _latex(text: str) -> str:
-    """Escape every character that LaTeX would read as a command; other scripts need XeLaTeX or LuaLaTeX."""
-    return "".join(_LATEX.get(character, character) for character in " ".join(text.split()))
+    """Escape every character that LaTeX would read as a command; other scripts need XeLaTeX or LuaLaTeX.
+
+    What cannot be printed is left out. A cell that begins with a bracket or a star is braced: after the end of a row
+    LaTeX would take it for an option.
+    """
+    shown = " ".join("".join(c for c in text if c.isprintable() or c.isspace()).split())
+    first = f"{{{shown[:1]}}}" if shown[:1] in {"[", "*"} else _LATEX.get(shown[:1], shown[:1])
+    return first + "".join(_LATEX.get(character, character) for character in shown[1:])
+
+
+FORMULA = r"^'*[\s\x{a0}]*[=+\-@＝＋－＠]"
+"""What a spreadsheet takes a cell for a formula by, and what was guarded against it before."""
+
+NUMBER = r"^[+-]?[0-9][0-9.,]*([eE][+-]?[0-9]+)?%?$"
+
+
+def guarded(table: pl.DataFrame) -> pl.DataFrame:
+    """Keep spreadsheets from taking texts for formulas: an apostrophe stands before them, which readers take off.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> guarded(pl.DataFrame({"answer": ["=1+1", " @x", "-5", "'=1", "a=b"]}))["answer"].to_list()
+    ["'=1+1", "' @x", '-5', "''=1", 'a=b']
+    """
+    texts = [name for name, kind in table.schema.items() if kind == pl.String]
+    formula = {name: pl.col(name).str.contains(FORMULA) & ~pl.col(name).str.contains(NUMBER) for name in texts}
+    return table.with_columns(
+        pl.when(formula[name]).then(pl.lit("'") + pl.col(name)).otherwise(pl.col(name)).alias(name) for name in texts
+    )
 
 
 def to_csv(table: pl.DataFrame) -> str:
     r"""Write a table as CSV: all columns, all digits, null as an empty field, blanks between the entries of a list.
+
+    Texts that a spreadsheet would take for formulas are guarded, as :func:`guarded` says.
 
     Examples
     --------
@@ -297,7 +327,8 @@ def to_csv(table: pl.DataFrame) -> str:
     'run,ece\n"a,b",\n'
     """
     lists = [name for name, kind in table.schema.items() if isinstance(kind, pl.List)]
-    return table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists).write_csv()
+    joined = table.with_columns(pl.col(name).cast(pl.List(pl.String)).list.join(" ") for name in lists)
+    return guarded(joined).write_csv()
 
 
 def to_json(table: pl.DataFrame) -> str:

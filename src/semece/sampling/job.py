@@ -370,12 +370,18 @@ def _duplicates(questions: Sequence[Question]) -> Iterator[str]:
 def _hosts(job: Job) -> Iterator[str]:
     """Say where models are asked that do not run here, and that the base URL is for one of them alone."""
     spellings = dict.fromkeys((job.model, *models_of(job.judges)))
-    places = {spelling: host_of(spelling, job) for spelling in spellings if not service_of(spelling).runs_here}
+    places = {spelling: host_of(spelling, job) for spelling in spellings if _is_elsewhere(spelling)}
     hosts = {host for host in places.values() if host}
     if len(hosts) > 1 or (job.calls.base_url and len(places) > 1):
         listed = ", ".join(f"{spelling} at {host or 'no address'}" for spelling, host in places.items())
         alone = "; --base-url is for the model alone" if job.calls.base_url else ""
         yield f"prompts and answers go to several places: {listed}{alone}"
+
+
+def _is_elsewhere(spelling: str) -> bool:
+    """Whether a model is of a known service that does not run here."""
+    service = service_of(spelling)
+    return bool(service.title) and not service.runs_here
 
 
 def host_of(spelling: str, job: Job) -> str:
