@@ -82,9 +82,18 @@ def test_the_reasons_are_counted_and_only_two_of_them_are_worth_another_run():
 
 
 REASONS = {
-    "500": (3, r"openai-api/local/judge: 3 of its .* did not come \(the last failure: openai-api/local/judge: 500 "),
-    "429": (3, r"3 of its verdicts and partitions did not come \(the last failure: openai-api/local/judge: 429 "),
-    "html": (3, r"did not come \(the last failure: openai-api/local/judge: the reply was broken\)"),
+    "500": (
+        3,
+        r"openai-api/local/judge: 3 of its .* did not come \(the last failure: openai-api/local/judge at [0-9.:]+: 500 ",
+    ),
+    "429": (
+        3,
+        r"3 of its verdicts and partitions did not come \(the last failure: openai-api/local/judge at [0-9.:]+: 429 ",
+    ),
+    "html": (
+        3,
+        r"did not come \(the last failure: openai-api/local/judge at [0-9.:]+: the reply was broken: a web page in its place\)",
+    ),
     "refusal": (0, r"3 of its verdicts and partitions came without a text \(refusal 3\); --retry-failed asks for them"),
     "content_filter": (0, r"came without a text \(content_filter 3\); --retry-failed asks"),
     "length": (0, r"came without a text \(truncated 3\); --retry-failed asks"),
@@ -157,7 +166,10 @@ def test_compare_gives_the_services_fault_and_the_same_command_goes_on(semece, t
     words = ("compare", tmp_path / "b.db", "--judges", JUDGE, "rules", "--attempts", 1)
     code, out, err = semece(*words)
     assert (code, out) == (3, "")
-    assert "2 of its verdicts and partitions did not come (the last failure: openai-api/local/judge: 500 " in err
+    assert (
+        "2 of its verdicts and partitions did not come (the last failure: openai-api/local/judge at [0-9.:]+: 500 "
+        in err
+    )
     assert "run it again to continue: semece compare" in err
     served()
     code, out, err = semece(*words)
