@@ -128,7 +128,7 @@ def smooth_ece_interval(
     --------
     >>> interval = smooth_ece_interval([0.9] * 60 + [0.2] * 40, [1] * 40 + [0] * 60)
     >>> [round(end, 2) for end in interval]
-    [0.22, 0.15, 0.3]
+    [0.22, 0.14, 0.3]
     """
     check_level(level)
     rows = check_rows(confidence, correct, weights=weights, ids=ids, whole=True)

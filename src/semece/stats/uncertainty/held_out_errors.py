@@ -3,8 +3,8 @@ r"""How sure SemX-ECE and the held-out gap are.
 There is a residual vector per question (:func:`semece.semx`); r is its mean over N questions. Where nearly every answer
 is right the observed covariance is too small, so four pseudo-questions are added, **for the variance only**: two whose
 answer is right with certainty, :math:`r_b = H_b - W_b`, and two whose answer is wrong, :math:`r_b = H_b`, with
-:math:`W_b` and :math:`H_b` the mean chance and the mean held-out frequency of bin b. V is the population covariance of
-the N + 4 vectors over N. Sums of residuals are skewed; their intervals, and what clusters are, is in
+:math:`W_b` and :math:`H_b` the mean chance and the mean held-out frequency of bin b. V is the sum of squared deviations
+of the N + 4 vectors over N (N - 1). Sums of residuals are skewed; their intervals, and what clusters are, is in
 :mod:`semece.stats.uncertainty.skewed_means`. Classes without a grade are set wrong and right; every end is the outer
 one.
 """

@@ -98,12 +98,12 @@ class UnitTable(NamedTuple):
         return np.where(middle >= self.mean(middle), self.value, self.value - self.ungraded)
 
     def covariance(self, part: Floats, *, pseudo: bool = True) -> Floats:
-        """Covariance of the mean of the rows; with pseudo-units, or as observed."""
+        """Covariance of the mean of the rows, as observed or with pseudo-units: deviations that are not counted."""
         some = self.pseudo if pseudo else np.zeros((0, part.shape[1]))
         n = self.n + len(some)
         middle = (self.weights @ part + some.sum(axis=0)) / n
         squares = part.T @ (part * self.weights[:, None]) + some.T @ some
-        return np.asarray((squares / n - np.outer(middle, middle)) / self.n)
+        return np.asarray((squares - n * np.outer(middle, middle)) / (self.n - 1 if pseudo else n) / self.n)
 
     def half_widths(self, sign: Floats) -> tuple[float, float]:
         """Distances down and up from a signed sum of means to the ends of its interval; the outer ones."""
