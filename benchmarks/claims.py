@@ -56,7 +56,8 @@ Calibrated class by class, in percent of the runs: 'over' and 'under': the rule 
 under-confident, by the interval of the held-out gap g and by the bracket (each must be at most 2.5); 'SemX rejects':
 its test at 5 %, with the lower end of SemX-ECE above 0 in brackets (2.5); 'hidden': 'miscalibrated, though right on
 average' (at most 5); 'Sem1-ECE over': what the interval of Sem1-ECE would say (50 runs), if it were read as a statement
-about the model. Residuals are centred so that the true g is 0."""
+about the model. Residuals are centred so that the true g is 0; the bracket's are not, and hold the pool's own error of
+some thousandths, which at two answers, where mean Sem2 equals the accuracy on average, is seen at 2,000 questions."""
 ABOUT_CLUSTERS = f"""\
 The same where every question comes {COPIES} times, each time with other answers and with the same right class; N counts
 clusters, and ids name them."""
