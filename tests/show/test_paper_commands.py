@@ -211,6 +211,7 @@ def test_the_table_of_abstention_counts_half_right_answers_as_wrong(runs):
     found = abstention_threshold(pool.sem1, np.floor(pool.correct), target=0.8)
     row = table.filter(model="seed1", score="sem1", target=0.8).to_dicts()[0]
     assert {name: row[name] for name in found._fields} == found._asdict()
+    assert row["promise"] is None
 
 
 def test_strata_without_questions_are_left_out(runs):

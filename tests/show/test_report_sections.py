@@ -41,9 +41,15 @@ def test_the_threshold_is_said_with_what_it_promises_and_what_it_costs(tmp_path)
     row = abstention_rows(certain).filter(score="sem1", target=0.9).to_dicts()[0]
     assert row["threshold"] is not None
     assert section.sentences[1] == (
-        f"Answer where Sem1 is at least {row['threshold']:.2f}: at least 90 % of the answers are right (95 % sure; "
-        f"here {100 * row['accuracy']:.0f} %), and {100 * row['coverage']:.0f} % of the questions are answered."
+        f"Answer where Sem1 is at least {row['threshold']:.2f}: at least 90 % of the answers are right: 95 % sure, if "
+        f"the judge is right and future questions are like these. Here {100 * row['accuracy']:.0f} % of them are, and "
+        f"{100 * row['coverage']:.0f} % of all 150 questions asked are answered."
     )
+    assert row["promise"].endswith("if the judge is right and future questions are like these")
+    many = abstention_rows(certain._replace(asked=600)).filter(score="sem1", target=0.9).to_dicts()[0]
+    assert many["coverage"] == pytest.approx(row["coverage"] / 4)
+    silent = abstention_rows(certain._replace(refused=sem1 >= 0.0))
+    assert silent.height == 0
     hopeless = group._replace(pool=group.pool._replace(correct=np.zeros(150)))
     assert (
         list(sections(hopeless))[1]

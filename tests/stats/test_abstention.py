@@ -47,7 +47,7 @@ def test_the_first_threshold_is_chosen_by_confidences_alone():
     c = np.concatenate([np.full(10, 0.99), np.full(40, 0.92)])
     found = abstention_threshold(c, np.concatenate([np.zeros(10), np.ones(40)]), target=0.9)
     assert found.threshold is None
-    assert found.reason == "of the 50 most confident answers, 40 are right: too few"
+    assert found.reason == "of the 50 most confident answers, 80 % are right: not surely enough"
 
 
 def test_more_answers_at_the_start_forgive_a_wrong_one():

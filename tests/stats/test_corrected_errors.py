@@ -8,14 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
+from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.calibration.binned_errors import ece, wilson
 from semece.stats.calibration.bins import width_bins
-from semece.stats.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
+from semece.stats.correction import (
+    Audited,
+    corrected_accuracy,
+    corrected_debiased_ece,
+    corrected_ece,
+    corrected_held_out,
+    corrected_threshold,
+    held_out_masses,
+)
 from semece.stats.correction.corrected_errors import corrected_residuals
+from semece.stats.counts import Counts
 from semece.stats.diagnostics.audited_quality import audited_quality
 from semece.stats.diagnostics.judge_quality import cohen_kappa, grading_quality
+from semece.stats.estimators.semx import semx
 from semece.stats.rows import check_rows
 from semece.stats.simulation import CORRECTNESS
+from semece.stats.uncertainty.held_out_errors import held_out_gap, semx_ece
 from semece.stats.uncertainty.intervals import accuracy_interval, debiased_ece, ece_interval
 
 QUALITIES = ("agreement", "precision", "recall", "false_correct")
@@ -436,3 +448,67 @@ def test_bad_numbers_and_options_are_refused():
         corrected_ece([0.5, 0.5], [1], audited)
     with pytest.raises(ValueError, match="n_bins must be a whole number of at least 1"):
         corrected_ece([0.5], [1], audited, n_bins=0)
+
+
+# -- numbers about the model, and thresholds
+
+
+def judged_run(seed, *, size=400, rates=(0.1, 0.2)):
+    """Counts, which class is right, what the judge says of it, and the deployed class."""
+    rng = np.random.default_rng(seed)
+    pmf = -np.sort(-rng.dirichlet([0.6] * 4, size), axis=1)
+    counts = rng.multinomial(6, pmf)
+    right = np.eye(4)[(rng.random((size, 1)) > np.cumsum(pmf, axis=1)).sum(axis=1).clip(max=3)]
+    chance = rng.random(right.shape)
+    said = np.where(right == 1, chance >= rates[1], chance < rates[0]).astype(float)
+    return counts, right, said, counts.argmax(axis=1)
+
+
+def masses_of(counts, said, deployed):
+    own = np.eye(4)[deployed]
+    every, mine, others = (
+        semx(correct=values.ravel(), counts=Counts.from_counts(counts)) for values in (said, own, said * (1 - own))
+    )
+    return held_out_masses(every, mine, others, said[np.arange(len(said)), deployed]), every
+
+
+def test_with_a_perfect_judge_and_all_audited_the_numbers_about_the_model_stay():
+    counts, right, _, deployed = judged_run(0)
+    masses, every = masses_of(counts, right, deployed)
+    found = corrected_held_out(masses, Audited(np.arange(400), masses.judge))
+    assert found.gap.value == pytest.approx(held_out_gap(every).value)
+    assert found.error.value == pytest.approx(semx_ece(every).value)
+    assert found.gap.low == pytest.approx(held_out_gap(every).low, abs=0.01)
+
+
+def test_the_judges_errors_are_taken_out_of_the_held_out_gap():
+    corrected, alone, truth = [], [], []
+    for seed in range(30):
+        counts, right, said, deployed = judged_run(seed)
+        masses, every = masses_of(counts, said, deployed)
+        people = right[np.arange(400), deployed]
+        corrected.append(corrected_held_out(masses, Audited(np.arange(0, 400, 2), people[::2])).gap.value)
+        alone.append(held_out_gap(every).value)
+        truth.append(held_out_gap(masses_of(counts, right, deployed)[1]).value)
+    error = np.subtract(corrected, truth)
+    assert abs(error.mean()) < 4 * error.std() / 30**0.5
+    assert abs(np.subtract(alone, truth).mean()) > 0.03
+
+
+def test_an_audit_without_a_wrong_answer_says_nothing_of_how_the_judge_errs():
+    counts, right, _, deployed = judged_run(1)
+    masses, _ = masses_of(counts, right, deployed)
+    assert corrected_held_out(masses, Audited(np.arange(50), np.ones(50))) is None
+
+
+def test_a_corrected_threshold_promises_less_than_a_lenient_judge():
+    rng = np.random.default_rng(2)
+    confidence = np.repeat([1.0, 0.9, 0.5], [300, 300, 300])
+    people = (rng.random(900) < np.repeat([0.97, 0.7, 0.3], 300)).astype(float)
+    judge = np.maximum(people, rng.random(900) < 0.7)
+    audited = Audited(np.arange(0, 900, 2), people[::2])
+    alone = abstention_threshold(confidence, judge, target=0.8)
+    found = corrected_threshold(confidence, judge, audited, target=0.8, asked=1200)
+    assert alone.threshold < 0.9 < found.threshold
+    assert (found.answered, found.coverage) == (300, 0.25)
+    assert people[confidence >= found.threshold].mean() >= 0.8

@@ -109,8 +109,20 @@ def score(  # noqa: PLR0917 - one parameter per option
 def as_data(found: Scored) -> dict[str, Any]:
     """Give everything as plain data."""
     facts = {each.name: getattr(found, each.name) for each in fields(found) if each.name != "judged"}
-    facts |= plain_tables(found, "strata", "numbers", "quality", "annotators")
+    facts |= plain_tables(found, "strata", "numbers", "thresholds", "quality", "annotators")
     return facts | {"quality": facts["quality"][0]}
+
+
+def threshold_sentence(row: dict[str, Any]) -> str:
+    """Say from which Sem1 on to answer once the judge's errors are corrected, or why nothing can be promised."""
+    target = f"{100 * row['target']:.0f} %"
+    if row["threshold"] is None:
+        return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
+    return (
+        f"Answer where Sem1 is at least {row['threshold']:.2f}: at least {target} of the answers are right: 95 % sure, "
+        f"the judge's errors corrected, if future questions are like these. {100 * row['coverage']:.0f} % of all "
+        f"{row['questions']:,} questions asked are answered."
+    )
 
 
 def score_lines(found: Scored, listed: int) -> Iterator[str]:
@@ -130,6 +142,7 @@ def score_lines(found: Scored, listed: int) -> Iterator[str]:
     yield "\nNumbers by the judge, and corrected; the last with less bias upwards\n"
     yield aligned(titled(found.numbers).drop("judge_debiased").rename({"corrected_debiased": "debiased"}))
     yield "\nBrackets are 95 % intervals."
+    yield from map(threshold_sentence, found.thresholds.to_dicts())
     for note in found.notes:
         yield f"Note: {note}."
     for row in found.disagreements[:listed]:

@@ -15,6 +15,9 @@ from .correction import Audited as Audited
 from .correction import corrected_accuracy as corrected_accuracy
 from .correction import corrected_debiased_ece as corrected_debiased_ece
 from .correction import corrected_ece as corrected_ece
+from .correction import corrected_held_out as corrected_held_out
+from .correction import corrected_threshold as corrected_threshold
+from .correction import held_out_masses as held_out_masses
 from .counts import Counts as Counts
 from .counts import per_question as per_question
 from .diagnostics import BUDGETS as BUDGETS
@@ -84,6 +87,8 @@ from .uncertainty.exclusions import ece_bounds as ece_bounds
 from .uncertainty.held_out_errors import HeldOutGap as HeldOutGap
 from .uncertainty.held_out_errors import SemXError as SemXError
 from .uncertainty.held_out_errors import gap_interval as gap_interval
+from .uncertainty.held_out_errors import held_out_gap as held_out_gap
+from .uncertainty.held_out_errors import semx_ece as semx_ece
 from .uncertainty.held_out_errors import semx_table as semx_table
 from .uncertainty.intervals import Interval as Interval
 from .uncertainty.intervals import accuracy_interval as accuracy_interval

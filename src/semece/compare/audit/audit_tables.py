@@ -14,18 +14,26 @@ from semece.stats import (
     MIN_AUDITED,
     Audited,
     AuditedQuality,
+    Interval,
+    abstention_threshold,
     accuracy_interval,
     audited_quality,
     corrected_accuracy,
     corrected_debiased_ece,
     corrected_ece,
+    corrected_held_out,
+    corrected_threshold,
     debiased_ece,
     ece_interval,
     frame,
+    held_out_gap,
+    held_out_masses,
+    semx,
+    semx_ece,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
     from semece.compare.audit.draws import AuditPlan
     from semece.compare.audit.sheets import Sheet
     from semece.records import Verdict
+    from semece.runs import GradedClasses
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -44,6 +53,10 @@ CONFUSION = ("both", "judge_only", "people_only", "neither")
 """Counts of people's verdicts by what the judge says."""
 
 NO_VERDICT = "no verdict yet in one of the strata"
+BY_CONFIDENCE = "thresholds are corrected where answers were drawn by verdict, or without groups"
+
+TARGETS = (0.8, 0.9, 0.95)
+"""Accuracies that a threshold to abstain at is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,10 +143,13 @@ def strata_table(plan: AuditPlan, judged: Sequence[AuditedAnswer]) -> pl.DataFra
     return pl.DataFrame({"answers": plan.sizes, "drawn": plan.drawn, "judged": counts})
 
 
-def numbers_table(answers: Sequence[Deployed], known: Everything) -> pl.DataFrame:
-    """Tabulate the judge's numbers and the corrected ones; see :class:`semece.compare.Scored`."""
+def numbers_table(answers: Sequence[Deployed], known: Everything, classes: GradedClasses | None = None) -> pl.DataFrame:
+    """Tabulate the judge's numbers and the corrected ones; see :class:`semece.compare.Scored`.
+
+    ``classes``, of the same run, give those about the model.
+    """
     correct = np.array([each.correct for each in answers])
-    rows = [_accuracy_row(correct, known)]
+    rows = [_accuracy_row(correct, known), *(_held_out_rows(answers, known, classes) if classes else ())]
     for name, attribute in (("sem1_ece", "sem1"), ("sem2_ece", "sem2"), ("ver_ece", "verbalized")):
         values = [getattr(each, attribute) for each in answers]
         kept = np.array([value is not None for value in values])
@@ -158,12 +174,67 @@ def _ece_row(confidence: Floats, correct: Floats, known: Everything) -> dict[str
     """Give an ECE by the judge and the corrected one, or the reason why there is none."""
     row = {"questions": len(correct), "audited": known.judged, **spread("judge", ece_interval(confidence, correct))}
     row["judge_debiased"] = debiased_ece(confidence, correct)
-    if known.audited is None:
-        return row | {"reason": NO_VERDICT}
-    if known.judged < MIN_AUDITED and known.judged < known.sizes[:-1].sum():
-        return row | {"reason": f"{known.judged} answers with a verdict; a corrected ECE needs {MIN_AUDITED}"}
+    if known.audited is None or (reason := _no_ece(known)):
+        return row | {"reason": NO_VERDICT if known.audited is None else reason}
     row |= spread("corrected", corrected_ece(confidence, correct, known.audited))
     return row | {"corrected_debiased": corrected_debiased_ece(confidence, correct, known.audited)}
+
+
+def _held_out_rows(answers: Sequence[Deployed], known: Everything, classes: GradedClasses) -> Iterator[dict[str, Any]]:
+    """Give held-out gap and SemX-ECE by the judge and corrected; nothing where not every class is graded."""
+    place = {name: i for i, name in enumerate(classes.ids.tolist())}
+    counts, places = classes.counts.take(np.array([place[each.question.id] for each in answers]))
+    correct, refused = classes.correct[places], classes.refused[places]
+    usable = np.add.reduceat(np.where(refused > 0, 0, counts.values), counts.offsets[:-1])
+    if np.isnan(correct).any() or usable.max() < 2:
+        return
+    own = np.zeros_like(correct)
+    own[counts.offsets[:-1] + [each.label for each in answers]] = 1.0
+    every, deployed, others = (
+        semx(correct=values, counts=counts, refused=refused) for values in (correct, own, np.where(own > 0, 0, correct))
+    )
+    kept = usable >= 2
+    said = np.array([each.said for each in answers])[kept]
+    known = known.among(kept)
+    found, reason = None, _no_ece(known)
+    if known.audited is not None and reason is None:
+        found = corrected_held_out(held_out_masses(every, deployed, others, said), known.audited)
+        reason = None if found else "the audit says too little of how the judge errs on right and on wrong answers"
+    row = {"questions": len(said), "audited": known.judged, "reason": reason}
+    gap = spread("judge", Interval(*held_out_gap(every)[:3])) | spread("corrected", found.gap if found else None)
+    yield {"quantity": "held_out_gap", **row, **gap}
+    error = semx_ece(every)
+    ece = spread("judge", Interval(*error[:3])) | spread("corrected", found.error if found else None)
+    debiased = {"judge_debiased": error.debiased, "corrected_debiased": found.debiased if found else None}
+    yield {"quantity": "semx_ece", **row, **ece, **debiased}
+
+
+def _no_ece(known: Everything) -> str | None:
+    """Say why an error cannot be corrected; None if it can."""
+    if known.audited is None:
+        return NO_VERDICT
+    if known.judged < MIN_AUDITED and known.judged < known.sizes[:-1].sum():
+        return f"{known.judged} answers with a verdict; a corrected ECE needs {MIN_AUDITED}"
+    return None
+
+
+def thresholds_table(answers: Sequence[Deployed], known: Everything, by: str, asked: int) -> pl.DataFrame:
+    """Tabulate from which Sem1 on to answer, by the judge and corrected; see :class:`semece.compare.Scored`."""
+    given = np.array([not each.blank for each in answers])
+    sem1 = np.array([each.sem1 for each in answers])[given]
+    said = np.array([each.said for each in answers])[given]
+    known = known.among(given)
+    rows = []
+    for target in TARGETS if sem1.size else ():
+        row: dict[str, Any] = {"target": target, "questions": asked}
+        row["judge_threshold"] = abstention_threshold(sem1, said, target=target, asked=asked).threshold
+        if known.audited is None or by not in {"verdict", "none"}:
+            rows.append(row | {"reason": NO_VERDICT if known.audited is None else BY_CONFIDENCE})
+            continue
+        found = corrected_threshold(sem1, said, known.audited, target=target, asked=asked)
+        rows.append(row | found._asdict())
+    numbers = dict.fromkeys(("target", "judge_threshold", "threshold", "coverage", "accuracy", "accuracy_low"), float)
+    return frame(rows, {**numbers, "questions": int, "answered": int, "reason": str})
 
 
 def quality_table(plan: AuditPlan, shown: Sequence[Deployed], judged: Sequence[AuditedAnswer]) -> pl.DataFrame:

@@ -31,6 +31,8 @@ class Deployed:
         Confidences in [0, 1].
     verbalized : float or None
         Mean stated confidence.
+    label : int
+        The class of the answer.
     """
 
     question: Question
@@ -40,6 +42,7 @@ class Deployed:
     sem1: float
     sem2: float
     verbalized: float | None
+    label: int
 
     @property
     def blank(self) -> bool:
@@ -69,4 +72,4 @@ def _deployed(view: QuestionView) -> Deployed | None:
         return None
     label = int(mode(classes.labels))
     said = float(view.grades.get(label) == "correct")
-    return Deployed(view.question, classes.representatives[label], said, e.correct, e.sem1, e.sem2, e.verbalized)
+    return Deployed(view.question, classes.representatives[label], said, e.correct, e.sem1, e.sem2, e.verbalized, label)

@@ -13,6 +13,7 @@ from semece.compare.audit.audit_tables import (
     numbers_table,
     quality_table,
     strata_table,
+    thresholds_table,
 )
 from semece.compare.audit.audited_answers import deployed_answers
 from semece.compare.audit.draws import ids_hash
@@ -48,9 +49,13 @@ class Scored:
     strata : polars.DataFrame
         Per stratum: ``answers`` it had, ``drawn`` ones, ``judged`` ones.
     numbers : polars.DataFrame
-        Per ``quantity`` (``accuracy``, ``sem1_ece``, ``sem2_ece``, ``ver_ece``): ``questions``, ``audited``, the
+        Per ``quantity`` (``accuracy``, ``held_out_gap`` and ``semx_ece`` where every class is graded, ``sem1_ece``,
+        ``sem2_ece``, ``ver_ece``): ``questions``, ``audited``, the
         ``judge``'s value and the ``corrected`` one, each with ``_low`` and ``_high``; the judge's and the corrected ECE
         with less bias, ``judge_debiased`` and ``corrected_debiased``; ``reason`` where there is no corrected number.
+    thresholds : polars.DataFrame
+        Per ``target``: ``questions`` asked; ``judge_threshold``, from which Sem1 on so many answers are right if the
+        judge is; and the columns of :func:`semece.abstention_threshold` with the judge's errors corrected.
     quality : polars.DataFrame
         One row: judged ``answers``; ``verdicts`` on them, by what judge and people say: ``both`` correct,
         ``judge_only``, ``people_only``, ``neither``; and over all answers that are not blank ``agreement``, ``kappa``,
@@ -71,6 +76,7 @@ class Scored:
     counts: dict[str, int]
     strata: pl.DataFrame
     numbers: pl.DataFrame
+    thresholds: pl.DataFrame
     quality: pl.DataFrame
     annotators: pl.DataFrame
     disagreements: list[dict[str, Any]]
@@ -115,12 +121,14 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
         **lost,
         "disputed": sum(0 < each.people < 1 for each in judged),
     }
+    known = everything(plan, answers, judged)
     return Scored(
         run=run.name,
         judge=run.judge_names[1],
         counts=counts,
         strata=strata_table(plan, judged),
-        numbers=numbers_table(answers, everything(plan, answers, judged)),
+        numbers=numbers_table(answers, known, run.classes()),
+        thresholds=thresholds_table(answers, known, plan.by, len(run.question_views())),
         quality=quality_table(plan, shown, judged),
         annotators=annotators_table(sheets, judged),
         disagreements=[_disagreement(each, sheets) for each in judged if each.people != each.answer.said],

@@ -136,8 +136,8 @@ def _threshold(row: dict[str, object]) -> str:
         return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
     shares = [f"{100 * float(str(row[name])):.0f} %" for name in ("coverage", "accuracy")]
     return (
-        f"Answer where Sem1 is at least {row['threshold']:.2f}: at least {target} of the answers are right (95 % sure; "
-        f"here {shares[1]}), and {shares[0]} of the questions are answered."
+        f"Answer where Sem1 is at least {row['threshold']:.2f}: {row['promise']}. Here {shares[1]} of them are, and "
+        f"{shares[0]} of all {row['questions']:,} questions asked are answered."
     )
 
 

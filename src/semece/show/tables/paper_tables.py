@@ -53,6 +53,8 @@ class PooledQuestions(NamedTuple):
         Its questions with all their classes, graded or not.
     refused : ndarray of bool, shape (Q,)
         Which of the complete questions get no answer.
+    asked : int
+        How many questions were asked, failed ones too.
     """
 
     dataset: str
@@ -62,6 +64,7 @@ class PooledQuestions(NamedTuple):
     ids: NDArray[np.str_]
     classes: GradedClasses
     refused: NDArray[np.bool_]
+    asked: int
 
 
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
@@ -91,7 +94,7 @@ def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionVie
     found = pool_of(views)
     ids = np.array([view.question.id for view in views])[found.question]
     refused = np.array([view.estimate.refused for view in views])[found.question]
-    return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused)
+    return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused, len(views))
 
 
 By = Literal["bin", "budget"]
@@ -274,24 +277,29 @@ def slope_rows(group: PooledQuestions) -> pl.DataFrame:
 TARGETS = (0.8, 0.9, 0.95)
 """Accuracies that a threshold to abstain at is looked for."""
 
+PROMISE = "at least {} of the answers are right: 95 % sure, if the judge is right and future questions are like these"
+"""What stands wherever such a threshold stands."""
+
 
 def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
-    An answer that is right in part, because tied classes differ, counts as wrong. Nothing for a pool of runs: its rows
-    are not independent.
+    An answer that is right in part, because tied classes differ, counts as wrong. ``coverage`` is the share of all
+    questions asked: failed and refused ones are not answered. Nothing for a pool of runs: its rows are not independent.
     """
     from semece.stats import abstention_threshold
 
     rows = []
     for name, values in group.pool.confidences() if group.model != POOLED else ():
-        c, a = known(values, group.pool.correct)
-        for target in targets:
-            found = abstention_threshold(c, np.floor(a), target=target)
-            rows.append({"score": name, "target": target, "questions": c.size} | found._asdict())
+        c, a = known(values[~group.refused], group.pool.correct[~group.refused])
+        for target in targets if c.size else ():
+            found = abstention_threshold(c, np.floor(a), target=target, asked=group.asked)
+            promise = None if found.threshold is None else PROMISE.format(f"{100 * target:g} %")
+            row = {"score": name, "target": target, "questions": group.asked, "promise": promise}
+            rows.append(row | found._asdict())
     numbers = dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float)
     schema = {"score": str, "target": float, "questions": int, "threshold": float, "answered": int}
-    return frame(rows, schema | numbers | {"reason": str})
+    return frame(rows, schema | numbers | {"promise": str, "reason": str})
 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:

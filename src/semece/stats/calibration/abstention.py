@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semece.stats.rows import Floats, Integers, check_count, check_level, check_rows
+from semece.stats.rows import Bools, Floats, Integers, check_count, check_level, check_rows
 
 
 class Abstention(NamedTuple):
@@ -21,7 +22,7 @@ class Abstention(NamedTuple):
     answered : int
         How many questions that are.
     coverage : float or None
-        Their share, in (0, 1].
+        Their share of all questions asked, in (0, 1].
     accuracy : float or None
         Share of right answers among them.
     accuracy_low : float or None
@@ -57,6 +58,7 @@ def abstention_threshold(
     delta: float = 0.05,
     steps: int = 20,
     min_answers: int | None = None,
+    asked: int | None = None,
 ) -> Abstention:
     r"""Find the smallest threshold above which answers are right often enough, with a guarantee.
 
@@ -81,6 +83,8 @@ def abstention_threshold(
         Fewest answers at the first threshold tried; by default :func:`fewest_answers`, of which all must be right.
         Twice as many forgive a wrong one at the top, and find nothing where only the top is good enough. Choose it
         before you look at the correctness.
+    asked : int, optional
+        How many questions were asked, at least N: one that failed or was refused is not answered. By default N.
 
     Returns
     -------
@@ -106,22 +110,48 @@ def abstention_threshold(
     rows = check_rows(confidence, correct, binary=True)
     needed = fewest_answers(target, delta)
     least = max(needed, check_count("min_answers", needed if min_answers is None else min_answers))
-    grid = np.arange(check_count("steps", steps), -1, -1) / steps
-    answered = (rows.confidence[:, None] >= grid - 1e-9).sum(axis=0)
-    right = (rows.correct[:, None] * (rows.confidence[:, None] >= grid - 1e-9)).sum(axis=0)
-    low = lower_limit(right, answered, delta)
-    enough = answered >= least
-    if not enough.any():
-        reason = f"fewer than {least} answers cannot show an accuracy of {target:g}; got {len(rows.correct)}"
-        return Abstention(None, 0, None, None, None, reason)
-    first = int(enough.argmax())
-    failed = np.flatnonzero(low[first:] < target)
-    last = first + (int(failed[0]) if len(failed) else len(grid) - first) - 1
-    if last < first:
-        reason = f"of the {answered[first]} most confident answers, {right[first]:.0f} are right: too few"
-        return Abstention(None, 0, None, None, None, reason)
-    n = int(answered[last])
-    return Abstention(float(grid[last]), n, n / len(rows.correct), float(right[last] / n), float(low[last]), None)
+
+    def judged(kept: Bools) -> Threshold:
+        right, n = rows.correct[kept].sum(), kept.sum()
+        return Threshold(float(right / n), float(lower_limit(right[None], n[None], delta)[0]))
+
+    return lowest_threshold(rows.confidence, judged, target=target, steps=steps, least=least, asked=asked)
+
+
+class Threshold(NamedTuple):
+    """Accuracy of the answers that a threshold leaves, and its lower confidence limit."""
+
+    accuracy: float
+    low: float
+
+
+def lowest_threshold(
+    confidence: Floats,
+    judged: Callable[[Bools], Threshold],
+    *,
+    target: float,
+    steps: int,
+    least: int,
+    asked: int | None,
+) -> Abstention:
+    """Try thresholds from the highest one that leaves `least` answers on down, until one fails.
+
+    ``judged`` says of the answers that are left, a mask of shape (N,), how often they are right.
+    """
+    n_asked = len(confidence) if asked is None else check_count("asked", asked, least=len(confidence))
+    last: Abstention | None = None
+    for threshold in np.arange(check_count("steps", steps), -1, -1) / steps:
+        kept = confidence >= threshold - 1e-9
+        n = int(kept.sum())
+        if n < least:
+            continue
+        accuracy, low = judged(kept)
+        if low < target:
+            few = f"of the {n} most confident answers, {100 * accuracy:.0f} % are right: not surely enough"
+            return last or Abstention(None, 0, None, None, None, few)
+        last = Abstention(float(threshold), n, n / n_asked, accuracy, low, None)
+    reason = f"fewer than {least} answers cannot show an accuracy of {target:g}; got {len(confidence)}"
+    return last or Abstention(None, 0, None, None, None, reason)
 
 
 def lower_limit(right: Floats, answered: Integers, delta: float) -> Floats:
