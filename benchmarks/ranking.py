@@ -15,11 +15,27 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.stats import binom
 
 from benchmarks._tables import table
+from semece.compare.limits import ALARMS
 from semece.stats.calibration.binned_errors import ece
+from semece.stats.counts import Counts
+from semece.stats.diagnostics.changes import correctness_terms
+from semece.stats.estimators import sem2
+from semece.stats.estimators.semx import semx
 from semece.stats.simulation import dirichlet_mixture
-from semece.stats.uncertainty.paired_errors import binned_terms, paired_error, surely_less
+from semece.stats.uncertainty.intervals import ece_interval
+from semece.stats.uncertainty.paired_errors import (
+    ErrorTerms,
+    binned_terms,
+    gap_terms,
+    held_out_gap_terms,
+    held_out_terms,
+    paired_error,
+    paired_mean,
+    surely_less,
+)
 
 TITLE = "Who is ahead"
 POOL = 200_000
@@ -122,15 +138,133 @@ def rank_row(confidences: np.ndarray, pair: tuple[str, float, str, float], size:
     return [*row, percent(first), percent(second), percent(covered), f"{width:.3f}"]
 
 
+ABOUT_ALARMS = """\
+Alarms of `semece check --baseline` in percent of the runs. Same: the same model on the same questions, with new answers
+(at most 5). Flipped: the same answers, and right ones of .15 of all questions are wrong now (at least 90 at N = 150,
+n = 20, calibrated). The alarms are those of accuracy, held-out gap, SemX-ECE, Sem1-ECE, Sem2-ECE, Ver-ECE and mean Ver
+minus accuracy; they share 5 %."""
+ABOUT_LIMITS = """\
+Percent of the runs in which `semece check --max sem1_ece=x` passes although the true Sem1-ECE is x, exact sums for runs
+with one confidence (at most 3): the worst of the accuracies .90, .95, .97, .99 and .998, and of as many wrong ones."""
+
+FALLEN = 0.15
+SETTINGS = (
+    ("calibrated", 4, 500),
+    ("calibrated", 20, 150),
+    ("calibrated", 20, 500),
+    ("over-confident", 20, 150),
+    ("over-confident", 20, 500),
+    ("unanimous", 20, 150),
+)
+
+
+class Questions(NamedTuple):
+    """Class probabilities, which class is right (in a fifth none, if over-confident), and stated confidence."""
+
+    pmf: np.ndarray
+    right: np.ndarray
+    stated: np.ndarray
+
+
+def draw_questions(kind: str, size: int, rng: np.random.Generator) -> Questions:
+    """Draw questions to a model."""
+    pmf = -np.sort(-dirichlet_mixture(size, rng=rng).pmf, axis=1)
+    if kind == "unanimous":
+        pmf = np.tile([0.998, 0.002], (size, 1))
+    ticket, until = rng.random((size, 1)), np.cumsum(pmf, axis=1)
+    right = ((ticket < until) & (ticket >= until - pmf)).astype(float)
+    if kind == "over-confident":
+        right[rng.random(size) < 0.2] = 0.0
+    return Questions(pmf, right, np.clip(pmf[:, 0] + rng.normal(0, 0.1, size), 0, 1).round(2))
+
+
+def numbers_of(counts: np.ndarray, questions: Questions) -> dict[str, ErrorTerms]:
+    """Give the terms of every number that a baseline is compared by."""
+    ragged = Counts.from_counts(counts)
+    first = counts.argmax(axis=1)
+    correct = questions.right[np.arange(len(counts)), first]
+    residuals = semx(correct=questions.right.ravel(), counts=ragged)
+    sem1 = counts.max(axis=1) / counts.sum(axis=1)
+    return {
+        "accuracy": correctness_terms(sem1, correct),
+        "held_out_gap": held_out_gap_terms(residuals),
+        "ver_gap": gap_terms(questions.stated, correct),
+        "semx_ece": held_out_terms(residuals),
+        "sem1_ece": binned_terms(sem1, correct),
+        "sem2_ece": binned_terms(sem2(counts=ragged), correct),
+        "ver_ece": binned_terms(questions.stated, correct),
+    }
+
+
+def alarm(name: str, before: ErrorTerms, after: ErrorTerms, share: float, rng: np.random.Generator) -> bool:
+    """Whether a number has become worse, as `semece check --baseline` decides."""
+    if name.endswith("ece"):
+        return surely_less(before, after, rng=rng)[0] < share
+    change = paired_mean((after.value - before.value)[:, 0])
+    if name == "accuracy":
+        return change.second_less < share
+    return min(change[3:]) < share and abs(after.total) > abs(before.total)
+
+
+def alarm_row(setting: tuple[str, int, int], *, flipped: bool, replications: int) -> list[str]:
+    """How often any alarm is given, and which."""
+    kind, n, size = setting
+    rng = np.random.default_rng([len(kind), n, size, flipped])
+    given = []
+    for _ in range(replications):
+        questions = draw_questions(kind, size, rng)
+        counts = rng.multinomial(n, questions.pmf)
+        again, later = rng.multinomial(n, questions.pmf), questions
+        if flipped:
+            right = questions.right.copy()
+            deployed = np.flatnonzero(right[np.arange(size), counts.argmax(axis=1)])
+            right[rng.permutation(deployed)[: round(FALLEN * size)]] = 0.0
+            again, later = counts, questions._replace(right=right)
+        before, after = numbers_of(counts, questions), numbers_of(again, later)
+        share = ALARMS / len(before) / 2
+        given.append([alarm(name, before[name], after[name], share, rng) for name in before])
+    shares = np.mean(given, axis=0)
+    row = [kind, "flipped" if flipped else "same", str(n), str(size), percent(np.any(given, axis=1).mean())]
+    print(*row, *map(percent, shares), sep=" | ", file=sys.stderr, flush=True)
+    return [*row, *map(percent, shares)]
+
+
+def limit_row(confidence: float, size: int) -> list[str]:
+    """How often the upper end of the interval is below the truth; exact."""
+    right = np.arange(size + 1)
+    high = [ece_interval([confidence] * size, np.arange(size) < x).high for x in right]
+    accuracies = [p for some in (0.9, 0.95, 0.97, 0.99, 0.998) for p in (some, 1 - some)]
+    passed = [
+        binom.pmf(right, size, p)[np.array(high) <= abs(p - confidence) + 1e-12].sum()
+        for p in accuracies
+        if abs(p - confidence) > 1e-9
+    ]
+    return [f"{confidence:g}", str(size), percent(max(passed))]
+
+
 def main(replications: int = REPLICATIONS) -> str:
     start = time.perf_counter()
     confidences = draw_confidences(POOL)
     ranks = [rank_row(confidences, pair, size, replications) for size in (150, 500, 2000) for pair in PAIRS]
+    alarms = [
+        alarm_row(each, flipped=flipped, replications=replications) for flipped in (False, True) for each in SETTINGS
+    ]
+    limits = [limit_row(confidence, size) for confidence in (1.0, 0.6, 0.25) for size in (50, 100, 400)]
     minutes = (time.perf_counter() - start) / 60
     setting = f"{replications:,} replications a cell, a pool of {POOL:,} questions, {minutes:.0f} minutes."
+    names = ["accuracy", "held-out gap", "Ver − accuracy", "SemX-ECE", "Sem1-ECE", "Sem2-ECE", "Ver-ECE"]
     header = ["first", "second", "N", "first ahead", "second ahead", "change covered", "mean width"]
     return "\n\n".join(
-        [" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, ABOUT_RANKS, table(header, ranks)]
+        [
+            " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
+            setting,
+            ABOUT_RANKS,
+            table(header, ranks),
+            ABOUT_ALARMS,
+            table(["model", "change", "n", "N", "any alarm", *names], alarms),
+            ABOUT_LIMITS,
+            table(["confidence", "N", "passes"], limits),
+        ]
     )
 
 

@@ -38,6 +38,7 @@ from semece.stats.correction import corrected_accuracy
 from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
 
 ENDS = ("", "_low", "_high")
+NUMBERS = ["accuracy", "held_out_gap", "semx_ece", "sem1_ece", "sem2_ece", "ver_ece"]
 
 
 def question(name, counts, *, judge, answers=None, stated=0.7):
@@ -458,8 +459,8 @@ def test_people_who_say_what_the_judge_says_leave_every_number(large, tmp_path):
         assert row["corrected"] == pytest.approx(row["judge"], abs=1e-12)
         assert row["corrected_low"] <= row["judge_low"] + 1e-3
         assert row["corrected_high"] > row["judge_high"]
-    assert scored.numbers["quantity"].to_list() == ["accuracy", "sem1_ece", "sem2_ece", "ver_ece"]
-    assert scored.numbers["questions"].to_list() == [300, 300, 300, 240]
+    assert scored.numbers["quantity"].to_list() == NUMBERS
+    assert scored.numbers["questions"].to_list() == [300, 300, 300, 300, 300, 240]
     assert scored.quality.select("agreement", "kappa", "precision", "false_correct").row(0) == (1, 1, 1, 0)
     assert scored.disagreements == []
     assert scored.notes == ()
@@ -550,7 +551,7 @@ def test_too_few_verdicts_give_an_accuracy_and_no_calibration_error(large, tmp_p
     (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=49, annotators=1)).paths
     numbers = score_sheets(run, [fill(sheet, says(truth))]).numbers
     assert numbers["corrected"][0] is not None
-    assert numbers["corrected"].to_list()[1:] == [None] * 3
+    assert numbers["corrected"].to_list()[1:] == [None] * 5
     assert numbers["reason"][1] == "49 answers with a verdict; a corrected ECE needs 50"
     assert numbers["judge"].null_count() == 0
     (sheet,) = export_sheets(run, tmp_path / "more.csv", AuditDesign(size=50, annotators=1)).paths
@@ -571,7 +572,7 @@ def test_a_stratum_without_a_verdict_leaves_no_corrected_number(large, tmp_path)
     (sheet,) = export_sheets(run, tmp_path / "audit.csv", AuditDesign(size=100, annotators=1)).paths
     scored = score_sheets(run, [fill(sheet, lambda row: says(truth)(row) if said[asked(row)] else "")])
     assert set(scored.numbers["reason"]) == {"no verdict yet in one of the strata"}
-    assert scored.numbers["corrected"].null_count() == 4
+    assert scored.numbers["corrected"].null_count() == 6
     assert scored.quality["reason"][0] == "no verdict yet in one of the strata"
     assert scored.quality["agreement"][0] is None
 
@@ -858,7 +859,9 @@ def test_sheets_are_exported_filled_and_scored(semece, large, tmp_path):
     for text in (
         "People against each other",
         "The judge (given) against people",
-        "Accuracy  300  120",
+        "Accuracy      300  120",
+        "Held-out gap  300  120",
+        "Sem1 ",
         "Sem1-ECE",
         "Ver-ECE",
     ):
@@ -871,7 +874,9 @@ def test_sheets_are_exported_filled_and_scored(semece, large, tmp_path):
     assert [sum(row[name] for row in found["strata"]) for name in ("answers", "drawn", "judged")] == [300, 120, 120]
     assert found["quality"]["answers"] == 120
     assert found["annotators"][0]["agreement"] == 1
-    assert [row["quantity"] for row in found["numbers"]] == ["accuracy", "sem1_ece", "sem2_ece", "ver_ece"]
+    assert [row["quantity"] for row in found["numbers"]] == NUMBERS
+    assert [row["target"] for row in found["thresholds"]] == [0.8, 0.9, 0.95]
+    assert {row["questions"] for row in found["thresholds"]} == {300}
     assert all(row["people"] for row in found["disagreements"])
 
 

@@ -20,6 +20,7 @@ from scipy.special import ndtri
 
 from semece.stats.correction.audited_sample import check_audited
 from semece.stats.rows import check_level, sums
+from semece.stats.uncertainty.held_out_errors import held_out_gap, semx_ece
 from semece.stats.uncertainty.intervals import Interval, Residuals, debiased, residual_interval
 from semece.stats.uncertainty.paired_errors import held_out_terms
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from semece.stats.correction.audited_sample import Audited, AuditSample
     from semece.stats.estimators.semx import SemX
     from semece.stats.rows import Floats, Places, Seed
+    from semece.stats.uncertainty.held_out_errors import HeldOutGap, SemXError
 
 LEAST_SKILL = 0.2
 """Below this 1 - alpha - beta a judge says too little of the classes that people did not see."""
@@ -47,6 +49,10 @@ class HeldOutMasses(NamedTuple):
         Chance that another class is, and that another class is that the judge calls correct.
     judge : ndarray, shape (N,)
         The judge's verdict on the deployed answer, 0 or 1.
+    gap : HeldOutGap
+        By the judge's verdicts.
+    error : SemXError
+        By the judge's verdicts.
     """
 
     residual: Floats
@@ -55,6 +61,8 @@ class HeldOutMasses(NamedTuple):
     others: Floats
     others_right: Floats
     judge: Floats
+    gap: HeldOutGap
+    error: SemXError
 
 
 class CorrectedHeldOut(NamedTuple):
@@ -90,7 +98,8 @@ def held_out_masses(every: SemX, deployed: SemX, right: SemX, judge: Floats) -> 
     terms = held_out_terms(every)
     held_out, chance = (_dense(every, getattr(every, name)) for name in ("held_out", "chance"))
     own, others_right = (held_out - _dense(each, each.value) for each in (deployed, right))
-    return HeldOutMasses(terms.value, terms.least, own, chance - own, others_right, judge)
+    by_judge = held_out_gap(every), semx_ece(every)
+    return HeldOutMasses(terms.value, terms.least, own, chance - own, others_right, judge, *by_judge)
 
 
 def _dense(residuals: SemX, values: Floats) -> Floats:
@@ -112,7 +121,7 @@ def corrected_held_out(
     audited : Audited
         The questions of which people judged the deployed answer.
     level : float
-        In (0, 1).
+        In (0, 1); that of the intervals by the judge, which the corrected ones are never narrower than, is 0.95.
     rng : int or Generator
         Seed of the draws.
 
@@ -133,11 +142,18 @@ def corrected_held_out(
         return None
     value, influence = found
     bins = masses.others.any(axis=0) | masses.deployed.any(axis=0)
-    gap, spread = float(value.sum()), _covariance(masses, sample, influence)
-    half = float(ndtri(0.5 + check_level(level) / 2)) * float(spread.sum()) ** 0.5
-    residuals = Residuals(value[bins], spread[np.ix_(bins, bins)])
-    ends = Interval(gap, max(gap - half, -1.0), min(gap + half, 1.0))
-    return CorrectedHeldOut(ends, residual_interval(residuals, level, rng), debiased(residuals, rng))
+    questions, audit = _question_covariance(masses, sample, influence), _audit_covariance(masses, sample, influence)
+    residuals = Residuals(value[bins], (questions + audit)[np.ix_(bins, bins)])
+    error = residual_interval(residuals, check_level(level), rng)
+    z, gap, sign = float(ndtri(0.5 + level / 2)), float(value.sum()), np.sign(value)
+    up = float(np.hypot(masses.error.high - masses.error.value, z * float(sign @ audit @ sign) ** 0.5))
+    error = error._replace(high=min(max(error.high, error.value + up), 1.0))
+    plain, seen = z * float(questions.sum()) ** 0.5, z * float(audit.sum()) ** 0.5
+    down, up = (
+        float(np.hypot(max(plain, abs(end - masses.gap.value)), seen)) for end in (masses.gap.low, masses.gap.high)
+    )
+    ends = Interval(gap, max(gap - down, -1.0), min(gap + up, 1.0))
+    return CorrectedHeldOut(ends, error, debiased(residuals, rng))
 
 
 def _corrected(masses: HeldOutMasses, sample: AuditSample) -> tuple[Floats, Floats] | None:
@@ -160,14 +176,14 @@ def _corrected(masses: HeldOutMasses, sample: AuditSample) -> tuple[Floats, Floa
     return value, false_correct[:, None] * by_alpha + missed[:, None] * by_beta - moved
 
 
-def _covariance(masses: HeldOutMasses, sample: AuditSample, influence: Floats) -> Floats:
-    """Covariance over draws of questions and, of them, of the audited ones."""
+def _question_covariance(masses: HeldOutMasses, sample: AuditSample, influence: Floats) -> Floats:
+    """Covariance over draws of questions; squares of residuals are corrected as residuals are."""
     n = len(masses.residual)
     covariance = np.atleast_2d(np.cov(masses.residual.T)) / max(n, 1)
     after, before = masses.residual[sample.place] + influence, masses.residual[sample.place]
     moved = sample.weight @ (after**2 - before**2) / n
     np.fill_diagonal(covariance, np.maximum(np.diag(covariance) + np.maximum(moved, 0.0), masses.least))
-    return covariance + _audit_covariance(masses, sample, influence)
+    return covariance
 
 
 def _audit_covariance(masses: HeldOutMasses, sample: AuditSample, influence: Floats) -> Floats:
