@@ -30,8 +30,6 @@ from semece.stats.uncertainty.paired_errors import (
     ErrorTerms,
     binned_terms,
     gap_terms,
-    held_out_gap_terms,
-    held_out_terms,
     paired_error,
     paired_mean,
     surely_less,
@@ -148,6 +146,8 @@ Percent of the runs in which `semece check --max sem1_ece=x` passes although the
 with one confidence (at most 3): the worst of the accuracies .90, .95, .97, .99 and .998, and of as many wrong ones."""
 
 FALLEN = 0.15
+ASKED = 20_000
+"""Questions that a run is drawn from, with replacement."""
 SETTINGS = (
     ("calibrated", 4, 500),
     ("calibrated", 20, 150),
@@ -178,21 +178,43 @@ def draw_questions(kind: str, size: int, rng: np.random.Generator) -> Questions:
     return Questions(pmf, right, np.clip(pmf[:, 0] + rng.normal(0, 0.1, size), 0, 1).round(2))
 
 
-def numbers_of(counts: np.ndarray, questions: Questions) -> dict[str, ErrorTerms]:
+class Answered(NamedTuple):
+    """Questions answered by a run: confidences and correctness, and the residuals of SemX by bin with their masses."""
+
+    sem1: np.ndarray
+    sem2: np.ndarray
+    stated: np.ndarray
+    correct: np.ndarray
+    value: np.ndarray
+    chance: np.ndarray
+    held_out: np.ndarray
+
+
+def answered(counts: np.ndarray, questions: Questions) -> Answered:
+    """Read off all questions at once; some are drawn from them later."""
+    ragged, n = Counts.from_counts(counts), len(counts)
+    found = semx(correct=questions.right.ravel(), counts=ragged)
+    cell = found.question * len(found.low) + found.bin
+    rows = [
+        np.bincount(cell, getattr(found, name), n * len(found.low)).reshape(n, -1)
+        for name in ("value", "chance", "held_out")
+    ]
+    correct = questions.right[np.arange(n), counts.argmax(axis=1)]
+    return Answered(counts.max(axis=1) / counts.sum(axis=1), sem2(counts=ragged), questions.stated, correct, *rows)
+
+
+def numbers_of(some: Answered) -> dict[str, ErrorTerms]:
     """Give the terms of every number that a baseline is compared by."""
-    ragged = Counts.from_counts(counts)
-    first = counts.argmax(axis=1)
-    correct = questions.right[np.arange(len(counts)), first]
-    residuals = semx(correct=questions.right.ravel(), counts=ragged)
-    sem1 = counts.max(axis=1) / counts.sum(axis=1)
+    right, wrong = (some.held_out - some.chance).mean(axis=0), some.held_out.mean(axis=0)
+    every = np.concatenate([some.value, [right, wrong, right, wrong]])
     return {
-        "accuracy": correctness_terms(sem1, correct),
-        "held_out_gap": held_out_gap_terms(residuals),
-        "ver_gap": gap_terms(questions.stated, correct),
-        "semx_ece": held_out_terms(residuals),
-        "sem1_ece": binned_terms(sem1, correct),
-        "sem2_ece": binned_terms(sem2(counts=ragged), correct),
-        "ver_ece": binned_terms(questions.stated, correct),
+        "accuracy": correctness_terms(some.sem1, some.correct),
+        "held_out_gap": ErrorTerms(some.value.sum(axis=1, keepdims=True), np.zeros(1)),
+        "ver_gap": gap_terms(some.stated, some.correct),
+        "semx_ece": ErrorTerms(some.value, every.var(axis=0) / len(some.value)),
+        "sem1_ece": binned_terms(some.sem1, some.correct),
+        "sem2_ece": binned_terms(some.sem2, some.correct),
+        "ver_ece": binned_terms(some.stated, some.correct),
     }
 
 
@@ -210,19 +232,20 @@ def alarm_row(setting: tuple[str, int, int], *, flipped: bool, replications: int
     """How often any alarm is given, and which."""
     kind, n, size = setting
     rng = np.random.default_rng([len(kind), n, size, flipped])
+    questions = draw_questions(kind, ASKED, rng)
+    counts = rng.multinomial(n, questions.pmf)
+    later, again = questions, rng.multinomial(n, questions.pmf)
+    if flipped:
+        share = FALLEN / questions.right[np.arange(ASKED), counts.argmax(axis=1)].mean()
+        right = np.where(rng.random((ASKED, 1)) < share, 0.0, questions.right)
+        again, later = counts, questions._replace(right=right)
+    pools = answered(counts, questions), answered(again, later)
     given = []
     for _ in range(replications):
-        questions = draw_questions(kind, size, rng)
-        counts = rng.multinomial(n, questions.pmf)
-        again, later = rng.multinomial(n, questions.pmf), questions
-        if flipped:
-            right = questions.right.copy()
-            deployed = np.flatnonzero(right[np.arange(size), counts.argmax(axis=1)])
-            right[rng.permutation(deployed)[: round(FALLEN * size)]] = 0.0
-            again, later = counts, questions._replace(right=right)
-        before, after = numbers_of(counts, questions), numbers_of(again, later)
-        share = ALARMS / len(before) / 2
-        given.append([alarm(name, before[name], after[name], share, rng) for name in before])
+        index = rng.integers(0, ASKED, size)
+        before, after = (numbers_of(Answered(*(part[index] for part in pool))) for pool in pools)
+        level = ALARMS / len(before) / 2
+        given.append([alarm(name, before[name], after[name], level, rng) for name in before])
     shares = np.mean(given, axis=0)
     row = [kind, "flipped" if flipped else "same", str(n), str(size), percent(np.any(given, axis=1).mean())]
     print(*row, *map(percent, shares), sep=" | ", file=sys.stderr, flush=True)
