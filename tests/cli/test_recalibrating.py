@@ -77,7 +77,11 @@ def test_a_map_is_fitted_said_kept_and_applied(semece, runs):
     code, out, _ = semece("check", "new.db", "--max", "sem1_ece=0.3", "--recalibrate", "map.json")
     assert code == 0
     assert out.startswith("Sem1 is recalibrated by a map (platt)")
-    semece("report", "new.db", "--recalibrate", "map.json", "-o", "page.html")
+
+
+@pytest.mark.slow
+def test_the_report_says_that_a_score_is_recalibrated(semece, runs):
+    assert semece("report", "new.db", "--recalibrate", "map.json", "-o", "page.html")[0] == 0
     assert "Sem1 is recalibrated by a map (platt)" in Path("page.html").read_text()
 
 

