@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semece.canonical_json import canonical, digest
+from semece.errors import StoreError
 from semece.judges.llm import LLMJudge
 from semece.records import Question
+from semece.store.run_store import Store
 from semece.store.texts import TABLES, Texts
 
 
@@ -74,3 +76,19 @@ def test_a_file_of_the_first_format_is_read_in_one_piece():
     texts = Texts(connection, whole=True)
     assert texts.get(digest(body)) == body
     assert texts.get(b"x" * 32) == {}
+
+
+def test_a_text_that_was_changed_is_noticed_by_who_reads_it_and_by_the_doctor(tmp_path):
+    body = {
+        "asked": "x/m",
+        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}],
+    }
+    with Store(tmp_path / "a.db", write=True) as store:
+        key = store.add_request(body)
+        store.flush()
+        assert store.integrity_faults() == []
+        store._execute("UPDATE texts SET text = replace(text, 'brief', 'chief')")
+    with Store(tmp_path / "a.db") as store:
+        with pytest.raises(StoreError, match=r"damaged or truncated .*the text of a request is not what was stored"):
+            store.request(key)
+        assert store.integrity_faults() == ["texts of requests that are not what was stored: 1"]

@@ -375,6 +375,8 @@ class Store:
                 changed += row[-1] is not None and row[-1] != _checksum(row)
         if changed:
             yield f"replies that are not what was stored: {changed:,}"
+        if texts := self._texts.faults():
+            yield f"texts of requests that are not what was stored: {texts:,}"
         if count := sum(1 for _ in self.derived.faults()):
             yield f"results that are not what was stored, and are derived again when they are needed: {count:,}"
 

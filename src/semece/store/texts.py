@@ -8,12 +8,12 @@ what a judge is sent. So a request costs little more than the answer it is about
 from __future__ import annotations
 
 import json
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import canonical, digest
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Mapping
 
 TABLES = (
@@ -84,7 +84,16 @@ class Texts:
         return int(self._connection.execute("SELECT id FROM texts WHERE hash = ?", (key,)).fetchone()[0])
 
     def _text(self, number: int) -> str:
-        return str(self._connection.execute("SELECT text FROM texts WHERE id = ?", (number,)).fetchone()[0])
+        key, text = self._connection.execute("SELECT hash, text FROM texts WHERE id = ?", (number,)).fetchone()
+        if digest(text) != key:
+            raise sqlite3.DatabaseError("malformed: the text of a request is not what was stored")
+        return str(text)
+
+    def faults(self) -> int:
+        """Count the texts that are not what was stored."""
+        if self._whole:
+            return 0
+        return sum(digest(text) != key for key, text in self._connection.execute("SELECT hash, text FROM texts"))
 
 
 def _without_content(message: Mapping[str, Any]) -> dict[str, Any]:
