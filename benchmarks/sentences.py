@@ -235,7 +235,7 @@ def wrong_claim(said: str, row: dict[str, Any], low: float, high: float) -> Iter
         yield f"model: {said}"
     if row["model_claim"] and row["judge"] != "given" and f"({row['judge']})" not in said:
         yield f"model: no judge in {said}"
-    if overturn := re.search(r"other verdicts on ([\d,]+) of ([\d,]+) graded", said):
+    if overturn := re.search(r"would not hold if ([\d,]+) of ([\d,]+) graded", said):
         some, every = (int(each.replace(",", "")) for each in overturn.groups())
         if not 0 < some <= every:
             yield f"model: {overturn.group()}"

@@ -159,3 +159,29 @@ def test_what_the_page_shows_runs(semece, runs):
         assert semece(*shlex.split(command))[0] == 0, command
     for block in blocks:
         exec(compile(block, "recalibration.md", "exec"), {})
+
+
+def test_refusals_are_no_part_of_a_map_and_a_reversed_order_is_no_help(semece):
+    rng = np.random.default_rng(0)
+    with Path("some.jsonl").open("w") as file:
+        for number in range(180):
+            right = int(rng.random() < 0.8)
+            grade = "not_attempted" if number % 3 == 0 else "correct" if right else "incorrect"
+            labels = [0] * 5 if number % 3 == 0 else [0, 0, 0, 1, 2] if number % 2 else [0, 0, 0, 0, 1]
+            grades = {str(k): "incorrect" for k in labels} | {"0": grade}
+            line = {"question": f"Question {number}?", "answers": ["abc"[k] for k in labels], "labels": labels}
+            file.write(json.dumps(line | {"grades": grades}) + "\n")
+    assert semece("score", "some.jsonl", "-j", "given", "-o", "some.db")[0] == 0
+    code, out, _ = semece("recalibrate", "some.db", "-o", "map.json")
+    assert code == 0
+    assert "Sem1, platt, 120 questions: " in out.splitlines()[0]
+    assert "Recalibration helps" not in out.splitlines()[0]
+    assert out.splitlines()[1].startswith("60 questions whose most frequent answer is none are left out")
+
+
+def test_a_damaged_map_is_refused(semece, runs):
+    facts = json.loads(Path("map.json").read_text())
+    for change in ({"clip": 5}, {"rows": -4}, {"parameters": facts["parameters"] | {"slope": -1e308}}):
+        Path("bad.json").write_text(json.dumps(facts | change))
+        code, _, err = semece("summary", "new.db", "--recalibrate", "bad.json")
+        assert (code, "is missing or damaged" in err) == (2, True), err

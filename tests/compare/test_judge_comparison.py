@@ -134,7 +134,10 @@ def test_all_orders_share_their_grades():
     "variant", ["", "lenient", "order", "order=-1", "order=1.5", "strict=1", "prompt=x", "order=1,"]
 )
 def test_an_unknown_variant_is_refused(variant):
-    with pytest.raises(SemeceError, match="after # a judge's spelling takes default, strict, loose, order=NUMBER"):
+    with pytest.raises(
+        SemeceError,
+        match="after # a judge's spelling takes default, strict, loose, classes, pairs, v1, v2, order=NUMBER",
+    ):
         open_judge(f"openai/x#{variant}")
 
 

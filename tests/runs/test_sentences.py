@@ -62,7 +62,7 @@ ECES = {
 def test_the_model_is_claimed_what_the_rule_claims_and_nothing_else(changes, wanted):
     text = model_sentence(MODEL | changes)
     assert text.startswith(f"{KNOWS} {wanted}")
-    assert ("would overturn it" in text) == ("model_claim" in changes)
+    assert ("would not hold if" in text) == ("model_claim" in changes)
 
 
 def test_one_bin_is_not_printed_as_an_error_of_its_own():
@@ -81,14 +81,12 @@ def test_the_bracket_says_what_is_known_and_claims_only_what_is_sure():
 
 def test_the_judge_is_named_and_the_verdicts_on_which_the_claim_rests():
     text = model_sentence(MODEL | {"model_claim": "over-confident"})
-    wanted = (
-        "The judge (rules) decides: other verdicts on 7 of 350 graded classes (2 %), all against this, would overturn"
-    )
+    wanted = "It rests on the judge (rules): it would not hold if 7 of 350 graded classes (2 %) were graded wrong"
     assert wanted in text
     given = model_sentence(MODEL | {"model_claim": "over-confident", "judge": "given"})
-    assert "The grades that came with the samples decide: other verdicts on 7" in given
+    assert "It rests on the grades that came with the samples: it would not hold if 7" in given
     unknown = model_sentence(MODEL | {"model_claim": "right on average", "overturning_verdicts": None})
-    assert unknown.endswith("The judge (rules) decides; no audit has looked at its verdicts.")
+    assert unknown.endswith("It rests on the judge (rules), and no audit has looked at its verdicts.")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +95,10 @@ def test_the_judge_is_named_and_the_verdicts_on_which_the_claim_rests():
         ({}, "Sem1 is too high: 60 % on average, right 50 % of the time (ECE 0.12, 95 % interval 0.04 to 0.20)."),
         ({"sem1_gap_low": -0.2, "sem1_gap_high": -0.01}, "Sem1 is too low: "),
         ({"sem1_ece_low": 0.0}, "Sem1 is probably too high: "),
-        ({"sem1_gap_low": -0.05}, "Sem1 is off, though right on average: "),
+        ({"sem1_gap": 0.05, "sem1_gap_low": -0.05}, "Sem1 is off, though right on average: "),
+        ({"sem1_gap": 0.1, "sem1_gap_low": -0.05}, "Sem1 is off: "),
+        ({"sem1_gap": 0.12, "sem1_gap_low": -0.05}, "Sem1 is too high: "),
+        ({"sem1_gap": -0.12, "sem1_gap_low": -0.2, "sem1_gap_high": 0.1}, "Sem1 is too low: "),
         ({"sem1_gap_low": -0.05, "sem1_ece_low": 0.0}, "Sem1 is calibrated within 0.20: "),
         ({"sem1_questions": 9}, "Sem1 is not judged, with fewer than 10 questions: "),
         ({"sem1_questions": 30}, "0.04 to 0.20; 30 questions)."),
@@ -153,7 +154,7 @@ def test_an_over_confident_model_is_called_so_and_the_verdicts_that_would_overtu
     assert row["model_claim"] == "over-confident"
     wrong = row["overturning_verdicts"]
     assert 0 < wrong < row["graded_classes"]
-    share = f"other verdicts on {wrong:,} of {row['graded_classes']:,} graded classes"
+    share = f"would not hold if {wrong:,} of {row['graded_classes']:,} graded classes"
     assert share in says(row)["model"]
 
 

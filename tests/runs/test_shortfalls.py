@@ -254,7 +254,11 @@ def test_a_row_with_one_answer_says_nothing_about_grouping(semece, tmp_path):
     assert (code, found["questions"], found["adjusted_rand"]) == (0, 1, 0.0)
     assert err == "semece: rows with one answer, which has nothing to be grouped with: 2\n"
     only = write(tmp_path / "c.jsonl", [alone])
-    assert json.loads(semece("judge-eval", only, "-j", "exact", "--json")[1]).keys() == {"disagreements", "shortfalls"}
+    assert json.loads(semece("judge-eval", only, "-j", "exact", "--json")[1]).keys() == {
+        "disagreements",
+        "recommendations",
+        "shortfalls",
+    }
 
 
 def test_references_that_hold_nothing_are_said(semece, tmp_path):

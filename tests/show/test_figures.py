@@ -17,8 +17,10 @@ from semece.stats.calibration.binned_errors import reliability_table
 from semece.stats.calibration.ranking import risk_coverage
 from semece.stats.counts import Counts
 from semece.stats.diagnostics import alignment, budget_spread, margin_strata, pool, rate, rate_slope, sweep
+from semece.stats.estimators.semx import semx
 from semece.stats.simulation import near_tie, simulate
 from semece.stats.theory import jensen_bias, regime, selection_bias
+from semece.stats.uncertainty.held_out_errors import semx_table
 from tests.conftest import absent
 
 
@@ -42,10 +44,11 @@ def test_reliability_points_are_the_occupied_bins(table):
 
 def test_an_unknown_estimator_and_a_missing_column_are_said(table):
     curve = risk_coverage([0.9, 0.5], [1, 0])
+    wanted = "estimator must be one of 'sem1', 'sem2', 'verbalized', 'semx'; got 'zzz'"
     for draw, data in ((figures.plot_reliability, table), (figures.plot_risk_coverage, curve)):
-        with pytest.raises(ValueError, match="estimator must be one of 'sem1', 'sem2', 'verbalized'; got 'zzz'"):
+        with pytest.raises(ValueError, match=wanted):
             draw(data, estimator="zzz")
-    with pytest.raises(ValueError, match="estimator must be one of 'sem1', 'sem2', 'verbalized'; got 'zzz'"):
+    with pytest.raises(ValueError, match=wanted):
         figures.plot_reliability_curves({"pooled": table}, estimator="zzz")
     for wrong in (curve, curve._asdict(), pl.DataFrame(curve._asdict())):
         with pytest.raises(ValueError, match="the table must have a column 'low'; got threshold, coverage, risk"):
@@ -74,7 +77,7 @@ def test_a_dataframe_a_mapping_and_a_namedtuple_draw_the_same(table):
 
 
 def test_estimators_differ_in_colour_and_in_marker(table):
-    assert len({*figures.COLORS.values()}) == len({*figures.MARKERS.values()}) == 3
+    assert len({*figures.COLORS.values()}) == len({*figures.MARKERS.values()}) == 4
     for name in figures.COLORS:
         line = figures.plot_reliability(table, estimator=name).lines[1]
         assert (line.get_color(), line.get_marker()) == (figures.COLORS[name], figures.MARKERS[name])
@@ -312,6 +315,10 @@ def plots(simulated, table):
     yield figures.plot_budget(budget_spread(some, budgets=(10, 20)))
     yield figures.plot_rate(rate(some, budgets=(10, 20)))
     yield figures.plot_predictions(alignment(some))
+    held_out = semx_table(semx([[0, 0, 1, 0, 2], [0, 1, 1, 1, 1]] * 20, [[1, 0, 0], [0, 1]] * 20))._asdict()
+    yield figures.plot_semx(held_out | {"questions": 40 * held_out["chance"]})
+    ends = ("held_out_gap", "held_out_gap_low", "held_out_gap_high", "semx_ece", "semx_ece_low", "semx_ece_high")
+    yield figures.plot_semx_budgets({"n": [2, 5]} | {end: [0.1, 0.2] for end in ends})
 
 
 def test_every_figure_has_labelled_axes_and_legible_text_at_column_width(simulated, table):

@@ -365,7 +365,7 @@ def test_an_ungraded_class_matters_only_if_it_can_be_selected():
 
 
 def test_table_has_the_fields_of_a_record():
-    assert estimate([[0, 1, 0]]).columns == list(Estimate.__slots__)
+    assert [*estimate([[0, 1, 0]]).columns, "refused"] == list(Estimate.__slots__), "labels do not tell a refusal"
 
 
 def test_table_equals_the_functions():

@@ -424,3 +424,11 @@ class TestDirichlet:
             ranked_frequencies([[1]], [[1], [0]])
         with pytest.raises(ValueError, match="not all 0"):
             ranked_frequencies([[0]], [[1]])
+
+
+def test_a_map_that_reverses_the_order_is_not_said_to_help():
+    score = np.repeat([0.2, 0.9], 200)
+    fitted = fit_recalibration(score, np.r_[np.ones(200), np.zeros(200)], method="platt")
+    effects = recalibration_effects(score, fitted(score), np.r_[np.ones(200), np.zeros(200)], resampling=QUICK)
+    assert "reverses the order" in effect_sentence(effects, fitted.notes)
+    assert "helps" not in effect_sentence(effects, fitted.notes)

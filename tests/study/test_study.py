@@ -305,7 +305,7 @@ closed = "right"
     (cell,) = made.cells
     found = {name: getattr(cell.settings, name) for name in cell.settings.__dataclass_fields__}
     assert (made.binning, cell.path) == ((5, "right"), tmp_path / "out" / "starter--openai-api-test-m.db")
-    untouched = {"patience", "max_cost", "max_total_tokens", "batch_patience", "retry_failed"}
+    untouched = {"no_lock", "patience", "max_cost", "max_total_tokens", "batch_patience", "retry_failed"}
     from semece.sampling.settings import Settings
 
     plain = Settings("", "")
@@ -437,7 +437,7 @@ def test_a_run_file_that_is_damaged_or_in_use_is_one_runs_trouble(two):
         code, out, err = two("study", "s.toml")
     assert code == 3
     assert "starter · sure: not in the table: runs/two/starter--sure.db is not a semece run file" in out
-    in_use = r"^starter · unsure: Cannot tell.* Not finished: runs/two/starter--unsure\.db is being written by another"
+    in_use = r"^starter · unsure: Does .* Not finished: runs/two/starter--unsure\.db is being written by another"
     assert re.search(in_use, out, flags=re.MULTILINE)
     rows = [line.split()[:2] for line in out.splitlines() if line.startswith(("few  ", "starter  "))]
     assert rows == [["starter", "unsure"], ["few", "sure"], ["few", "unsure"], ["few", "pooled"]]
@@ -761,7 +761,7 @@ def test_bins_are_those_of_the_analysis(two):
         assert wanted != ece(pool.sem1, pool.correct)
         assert table[1]["sem1_ece"] == pytest.approx(wanted, abs=1e-12)
         assert read_cell(run, "d", "m", n_bins=3, closed="right").row["sem1_ece"] == table[1]["sem1_ece"]
-        assert f"(Sem1-ECE {wanted:.2f}, " in out.splitlines()[1]
+        assert re.search(rf"Sem1 is .* \(ECE {wanted:.2f}, ", out.splitlines()[1])
 
 
 def test_a_grid_of_runs_is_read_one_by_one_and_is_the_papers_table(two):

@@ -90,7 +90,10 @@ def _within(row: dict[str, float | None], name: str, value: float, end: str) -> 
         raise SemeceError(f"{label(name)} has no interval that a limit could hold: there are too few questions")
     passed = high <= value if end == "high" else low >= value
     wanted = "at most" if end == "high" else "at least"
-    return Check(name, passed, f"{label(name)} {number:.3f} [{low:.3f}, {high:.3f}], wanted {wanted} {value:g}")
+    decisive = high if end == "high" else low
+    digits = next(n for n in range(3, 18) if n == 17 or round(decisive, n) == decisive or round(decisive - value, n))
+    shown, least, most = (f"{each:.{digits}f}" for each in (number, low, high))
+    return Check(name, passed, f"{label(name)} {shown} [{least}, {most}], wanted {wanted} {value:g}")
 
 
 ALARMS = 0.05

@@ -38,6 +38,8 @@ class RunRecalibration(NamedTuple):
         Folds of the cross-fitting.
     enough : int
         From about how many questions on this kind of map is good.
+    n_refused : int
+        Complete questions that were left out, because their most frequent answer is none.
     """
 
     fitted: Recalibration
@@ -45,13 +47,20 @@ class RunRecalibration(NamedTuple):
     n_questions: int
     n_folds: int
     enough: int
+    n_refused: int = 0
+
+    @property
+    def says(self) -> str:
+        """Whether it helps, in a sentence."""
+        from semece.stats import effect_sentence
+
+        return effect_sentence(self.effects, self.fitted.notes)
 
     def lines(self) -> Iterator[str]:
         """Say it for people: a sentence, the table, what to know."""
-        from semece.stats import effect_sentence
-
-        name = TITLES[self.fitted.score]
-        yield f"{name}, {self.fitted.method}, {self.n_questions:,} questions: {effect_sentence(self.effects)}"
+        yield f"{TITLES[self.fitted.score]}, {self.fitted.method}, {self.n_questions:,} questions: {self.says}"
+        if self.n_refused:
+            yield f"{self.n_refused:,} questions whose most frequent answer is none are left out."
         yield ""
         yield from columns([("", "before", "after", "change"), *(effect_cells(each) for each in self.effects)])
         yield ""
@@ -66,12 +75,11 @@ class RunRecalibration(NamedTuple):
 
     def facts(self) -> dict[str, Any]:
         """Give it as plain data."""
-        from semece.stats import effect_sentence
-
         head = {"score": self.fitted.score, "method": self.fitted.method, "questions": self.n_questions}
+        head["refused"] = self.n_refused
         effects = [effect_facts(each) for each in self.effects]
         more = {"folds": self.n_folds, "enough": self.enough, "notes": list(self.fitted.notes), "effects": effects}
-        return {**head, "says": effect_sentence(self.effects), **more}
+        return {**head, "says": self.says, **more}
 
 
 def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: str = "platt") -> RunRecalibration:
@@ -80,7 +88,8 @@ def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: s
     Parameters
     ----------
     views : sequence of QuestionView
-        Of a run; those that are complete and have the score enter. Questions with one text are kept together.
+        Of a run; those that are complete, have the score and are not refused enter. Questions with one text are kept
+        together.
     score : {'sem1', 'sem2', 'verbalized'}
         What is recalibrated.
     method : str
@@ -104,7 +113,8 @@ def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: s
     check_choice("method", method, tuple(ENOUGH))
     if method == "dirichlet" and score != "sem1":
         raise ValueError(f"dirichlet gives the confidence of the largest class, so its score is sem1; got {score!r}")
-    rows = [view for view in views if view.estimate.status == "complete" and enters(view, score, method)]
+    complete = [view for view in views if view.estimate.status == "complete" and enters(view, score, method)]
+    rows = [view for view in complete if not view.estimate.refused]
     if not rows:
         needed = "every class graded" if method == "dirichlet" else TITLES[score]
         raise ValueError(f"no question is complete and has {needed}, so there is nothing to recalibrate")
@@ -119,6 +129,7 @@ def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: s
         len(set(questions)),
         len(crossed.maps),
         ENOUGH[method],
+        len(complete) - len(rows),
     )
 
 

@@ -29,6 +29,9 @@ REASONS: dict[str, str] = {
 SMALL = 0.1
 """An error up to this is small: 'calibrated within' it is good news, above it is 'cannot tell'."""
 
+ONE_SIDED = 0.99
+"""From this share of the ECE on, the mean gap is all of it: every bin errs to one side. The ECE's interval decides."""
+
 ROUNDING = 1e-6
 """An end of an interval up to this is 0 but for rounding."""
 
@@ -97,8 +100,8 @@ def model_sentence(row: Mapping[str, Any]) -> str:
     'Does the model know? It is over-confident: its answers agree with one another more often than they are right'
     >>> said.partition(" (")[2].partition(". ")[0]
     'held-out gap 0.12, 95 % interval 0.07 to 0.17; SemX-ECE 0.13, 0.08 to 0.18; 240 questions)'
-    >>> said.partition("). ")[2]
-    'The judge (rules) decides: other verdicts on 14 of 380 graded classes (4 %), all against this, would overturn it.'
+    >>> said.partition("). ")[2].partition(": ")[2]
+    'it would not hold if 14 of 380 graded classes (4 %) were graded wrong in its favour.'
     """
     if not row["model_questions"]:
         return f"{KNOWS} Nothing can be said: no question has two answers that are no refusals."
@@ -151,12 +154,12 @@ def judge_sentence(row: Mapping[str, Any]) -> str:
     if row["model_claim"] is None:
         return ""
     given = row["judge"] == "given"
-    judge = "The grades that came with the samples decide" if given else f"The judge ({row['judge']}) decides"
+    judge = "the grades that came with the samples" if given else f"the judge ({row['judge']})"
     wrong, graded = row["overturning_verdicts"], row["graded_classes"]
     if wrong is None:
-        return f"{judge}; no audit has looked at {'them' if given else 'its verdicts'}."
+        return f"It rests on {judge}, and no audit has looked at {'them' if given else 'its verdicts'}."
     share = f"{wrong:,} of {graded:,} graded classes ({percent_text(wrong / graded)})"
-    return f"{judge}: other verdicts on {share}, all against this, would overturn it."
+    return f"It rests on {judge}: it would not hold if {share} were graded wrong in its favour."
 
 
 def confidence_sentences(row: Mapping[str, Any]) -> str:
@@ -196,10 +199,13 @@ def _level(row: Mapping[str, Any], prefix: str) -> str:
     miscalibrated = row[f"{prefix}_ece_low"] > 0
     if row[f"{prefix}_questions"] < FEW:
         return f"not judged, with fewer than {FEW} questions"
-    if low > 0 or high < 0:
-        return f"{'' if miscalibrated else 'probably '}too {'high' if low > 0 else 'low'}"
+    gap, error = row[f"{prefix}_gap"], row[f"{prefix}_ece"]
+    sure = low > 0 or high < 0
+    if sure or (miscalibrated and abs(gap) >= ONE_SIDED * error):
+        above = low > 0 if sure else gap > 0
+        return f"{'' if miscalibrated else 'probably '}too {'high' if above else 'low'}"
     if miscalibrated:
-        return "off, though right on average"
+        return "off, though right on average" if abs(gap) <= error / 2 else "off"
     return f"calibrated within {end_text(row[f'{prefix}_ece_high'])}"
 
 

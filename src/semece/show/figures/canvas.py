@@ -32,7 +32,7 @@ COLUMN_WIDTH = 3.35
 INK, MUTED, FAINT = "#1b1b1f", "#6b6b73", "#d9d9de"
 """Text and axes; secondary text; grids and counts."""
 
-COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#d96b00", "semx": "#0b6b4f"}
+COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#d96b00", "semx": "#5a1fd0"}
 """One colour per estimator, told apart by people with any common colour vision and, with the markers, in grey."""
 
 MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^", "semx": "D"}

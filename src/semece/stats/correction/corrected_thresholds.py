@@ -66,7 +66,7 @@ def corrected_threshold(
     >>> audited = Audited(np.arange(0, 200, 2), people[::2])
     >>> found = corrected_threshold([0.95] * 180 + [0.3] * 20, [1] * 182 + [0] * 18, audited, target=0.9)
     >>> found.threshold, found.answered, round(found.accuracy_low, 2)
-    (0.35, 180, 0.93)
+    (0.35, 180, 0.94)
     """
     rows = check_rows(confidence, judge, binary=True)
     sample = check_audited(audited, rows.correct)

@@ -70,10 +70,11 @@ def rank_arms(
 
     Examples
     --------
+    >>> import polars as pl
     >>> from semece.stats.diagnostics import pool
     >>> good, bad = pool([[0, 0, 1, 2]] * 40, [1, 0] * 20), pool([[0, 0, 0, 0]] * 40, [1, 0] * 20)
     >>> table = rank_arms({"bad": bad, "good": good}).filter(quantity="sem1_ece")
-    >>> table.select("arm", "debiased", "rank", "rank_high").rows()
+    >>> table.select("arm", pl.col("debiased").round(3), "rank", "rank_high").rows()
     [('good', 0.0, 1, 1), ('bad', 0.5, 2, 2)]
     """
     if len(arms) < 2:

@@ -2,7 +2,7 @@ r"""What a map changes, on questions that it has not seen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from semece.stats.calibration.bins import Bins, distinct, mass_bins, width_bins
 from semece.stats.calibration.proper_scores import brier
 from semece.stats.calibration.ranking import aurc, auroc
 from semece.stats.diagnostics.resampling import resampled_values
+from semece.stats.recalibration.logit_maps import FALLING
 from semece.stats.rows import CheckedRows, Floats, Seed, check_level, check_rows, check_same_length, check_unit
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling
 from semece.stats.uncertainty.intervals import (
@@ -170,8 +171,21 @@ def _may_be_calibrated(rows: CheckedRows) -> bool:
     return not rejects_calibration(residual_moments(rows, width_bins(rows.confidence, 10)))
 
 
-def effect_sentence(effects: tuple[Effect, ...]) -> str:
+def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> str:
     """Say in one sentence whether a recalibration helps, by the Brier score.
+
+    A map that reverses the order is not said to help: something else is wrong.
+
+    Parameters
+    ----------
+    effects : tuple of Effect
+        From :func:`recalibration_effects`.
+    notes : sequence of str
+        Of the map that was fitted to all.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -185,6 +199,8 @@ def effect_sentence(effects: tuple[Effect, ...]) -> str:
         start = "Answers that are all alike cannot show whether recalibration helps: the Brier score goes"
     elif np.isnan(change.low):
         start = f"Fewer than {MIN_QUESTIONS} questions cannot show whether recalibration helps: the Brier score goes"
+    elif FALLING in notes:
+        start = "The map reverses the order of the scores, so look at the questions first: the Brier score goes"
     elif change.high < 0:
         start = "Recalibration helps: the Brier score falls"
     elif change.low > 0:

@@ -260,11 +260,12 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
     try:
         parameters = {name: np.array(facts["parameters"][name], dtype=np.float64) for name in KINDS[method].names}
         text = {"score": str(facts["score"]), "domain": facts["domain"], "method": method}
-        numbers = {"clip": float(facts["clip"]), "n_rows": int(facts["rows"])}
+        numbers = {"clip": check_clip(facts["clip"]), "n_rows": int(facts["rows"])}
         sets = {"questions": frozenset(facts["questions"]), "notes": tuple(facts["notes"])}
     except (KeyError, TypeError, ValueError):
         raise ValueError(f"a part of this {method} recalibration is missing or damaged") from None
-    if not all(np.isfinite(values).all() for values in parameters.values()) or text["domain"] not in {"unit", "real"}:
+    sound = all((np.abs(values) <= LARGEST).all() for values in parameters.values()) and numbers["n_rows"] > 0
+    if not sound or text["domain"] not in {"unit", "real"}:
         raise ValueError(f"a part of this {method} recalibration is missing or damaged")
     return {**text, **numbers, **sets, "parameters": parameters}
 

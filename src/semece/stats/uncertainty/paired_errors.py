@@ -202,7 +202,7 @@ def paired_mean(difference: Floats, *, level: float = 0.95) -> PairedError:
     --------
     >>> found = paired_mean(np.array([0.0] * 90 + [1.0] * 10))
     >>> round(found.change, 2), round(found.low, 2), round(found.high, 2)
-    (0.1, 0.03, 0.16)
+    (0.1, 0.04, 0.16)
     """
     n, change = len(difference) + 2, float(difference.mean())
     middle = float(difference.sum()) / n
