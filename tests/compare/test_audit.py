@@ -724,6 +724,33 @@ def test_rows_that_were_not_written_so_are_refused_in_a_sentence(sheet, large, e
         score_sheets(run, [edited(sheet, edit)])
 
 
+def swapped(rows):
+    (a, *first), (b, *second), *rest = rows
+    return [[b, *first], [a, *second], *rest]
+
+
+@pytest.mark.parametrize(
+    ("edit", "which"),
+    [
+        (swapped, "2 rows (2, 3)"),
+        (
+            lambda rows: [[code, *row[1:]] for code, row in zip(sorted(row[0] for row in rows), rows, strict=True)],
+            "rows (",
+        ),
+        (first(lambda row: [row[0], "Who else?", *row[2:]]), "row 2"),
+    ],
+)
+def test_a_row_whose_question_is_another_one_is_refused(sheet, large, edit, which):
+    with pytest.raises(ParseError, match=rf"{re.escape(which)}.*the question is not the one that the column 'row' was"):
+        score_sheets(large.run, [edited(sheet, edit)])
+
+
+@pytest.mark.parametrize("change", [str.upper, lambda text: f"  {text} ", lambda text: "'" + text, lambda text: ""])
+def test_what_a_spreadsheet_does_to_a_question_is_no_reason_to_refuse(sheet, large, change):
+    read = edited(sheet, every(lambda row: [row[0], change(row[1]), *row[2:]]))
+    assert score_sheets(large.run, [read]).counts == score_sheets(large.run, [read_sheet(sheet)]).counts
+
+
 def test_stamps_that_make_no_sense_are_refused(large):
     run = large.run
     key = Key(run)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from semece.errors import SemeceError
-from semece.models import Decoding, Message, Request, check_model, open_model
+from semece.models import Decoding, Message, Request, check_model, open_model, secrets_of, shown_address
 
 
 def test_the_fake_model_needs_no_name():
@@ -19,3 +19,13 @@ def test_the_fake_model_needs_no_name():
 def test_a_fake_model_that_is_asked_a_question_answers_it_whatever_the_schema():
     request = Request((Message("user", "Question: Capital of France?"),), Decoding(schema={"type": "object"}))
     assert asyncio.run(open_model("fake/?pmf=1")(request)).replies[0].text == "Answer: answer 0"
+
+
+@pytest.mark.parametrize("word", ["hunter2", "acme-team-secret", "TOKENMARK", "sk-proj", "correcthorsebatterystaple"])
+def test_no_word_in_the_path_of_an_address_is_shown(word):
+    address = f"http://127.0.0.1:9/{word}/v1"
+    assert shown_address(address) == "http://127.0.0.1:9/***/v1"
+    said = f"no such path: /{word}/v1/chat/completions"
+    for secret in secrets_of(address, ""):
+        said = said.replace(secret, "***")
+    assert word not in said

@@ -107,7 +107,10 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
     key = Key(run)
     plan = key.read_stamp(sheets[0].stamp, str(sheets[0].path))
     answers = deployed_answers(run)
-    names = {key.question(plan, view.question.id): view.question.id for view in run.question_views()}
+    questions = {key.question(plan, view.question.id): view.question for view in run.question_views()}
+    names = {letters: question.id for letters, question in questions.items()}
+    for sheet in sheets:
+        _check_questions({letters: question.text for letters, question in questions.items()}, sheet)
     judged, lost = _match(key, plan, names, answers, sheets)
     if not judged:
         raise SemeceError(_nothing(sheets, lost))
@@ -155,6 +158,25 @@ def _read(key: Key, plan: AuditPlan, names: Mapping[str, str], entry: SheetRow, 
     if code is None or identity is None or stratum is None:
         raise ParseError(f"{path}, row {entry.place}: {entry.code[:40]!r} is no row of this audit")
     return identity, stratum, code.answer
+
+
+def _letters(text: str) -> str:
+    """Give what no spreadsheet and no encoding changes in the beginning of a question."""
+    return "".join(c for c in text.casefold() if c.isascii() and c.isalnum())[:200]
+
+
+def _check_questions(texts: Mapping[str, str], sheet: Sheet) -> None:
+    """Refuse a sheet whose codes stand beside other questions than they were written for; texts by a code's letters."""
+    coded = [(entry, read_code(entry.code)) for entry in sheet.entries]
+    there = [(entry, texts[code.question]) for entry, code in coded if code and code.question in texts]
+    moved = [str(entry.place) for entry, text in there if _letters(entry.question) not in {"", _letters(text)}]
+    if moved:
+        some = ", ".join(moved[:5]) + (", ..." if len(moved) > 5 else "")
+        rows = f"row {some}" if len(moved) == 1 else f"{len(moved):,} rows ({some})"
+        raise ParseError(
+            f"{sheet.path}, {rows}: the question is not the one that the column 'row' was written for; sort whole "
+            "rows, and leave 'row' and 'question' as they were"
+        )
 
 
 def _match(

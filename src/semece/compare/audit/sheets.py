@@ -46,11 +46,14 @@ class SheetRow:
         Which row it was.
     verdict : str or None
         ``correct``, ``incorrect``, ``not_attempted``; None: none yet.
+    question : str
+        The question that stands beside it; empty if there is no such column.
     """
 
     place: int
     code: str
     verdict: Verdict | None
+    question: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,8 @@ def read_sheet(path: Path) -> Sheet:
             raise ParseError(
                 f"{path} must have one column {name!r}; it has {', '.join(filter(None, names))[:200] or 'none'}"
             )
-    columns = [names.index(name) for name in NEEDED]
+    asked = ["question"] if names.count("question") == 1 else []
+    columns = [names.index(name) for name in (*NEEDED, *asked)]
     cells = [
         (place, [row[column].strip() if column < len(row) else "" for column in columns]) for place, row in rows[1:]
     ]
@@ -172,13 +176,13 @@ def read_sheet(path: Path) -> Sheet:
 def _entries(path: Path, cells: Sequence[tuple[int, Sequence[str]]]) -> tuple[SheetRow, ...]:
     """Read codes and verdicts."""
     seen: dict[str, int] = {}
-    for place, (code, _, _) in cells:
+    for place, (code, *_) in cells:
         if not code:
             raise ParseError(f"{path}, row {place}: the column 'row' must say which row it was; it is empty")
         if seen.setdefault(code, place) != place:
             raise ParseError(f"{path}, rows {seen[code]} and {place}: {code!r} is there twice")
-    entries = tuple(SheetRow(place, code, _verdict(word)) for place, (code, word, _) in cells)
-    bad = [(place, word) for place, (_, word, _) in cells if word and _verdict(word) is None]
+    entries = tuple(SheetRow(place, code, _verdict(word), *asked) for place, (code, word, _, *asked) in cells)
+    bad = [(place, word) for place, (_, word, *_) in cells if word and _verdict(word) is None]
     if bad:
         place, word = bad[0]
         more = f" (and {len(bad) - 1:,} more)" if len(bad) > 1 else ""
@@ -196,11 +200,11 @@ def _verdict(word: str) -> Verdict | None:
 
 def _stamp(path: Path, cells: Sequence[tuple[int, Sequence[str]]]) -> str:
     """Read what the rows are a sample of; all of the same."""
-    found = Counter(stamp for _, (_, _, stamp) in cells if stamp)
+    found = Counter(stamp for _, (_, _, stamp, *_) in cells if stamp)
     if not found:
         raise ParseError(f"{path}: the column 'audit' must be as it was written; it is empty")
     usual = found.most_common(1)[0][0]
-    for place, (_, _, stamp) in cells:
+    for place, (_, _, stamp, *_) in cells:
         if stamp not in {usual, ""}:
             raise ParseError(f"{path}, row {place}: it is of another audit than the other rows ({stamp[:80]!r})")
     return usual

@@ -22,6 +22,12 @@ LONGEST_SENTENCE = 300
 LIBRARIES = {"openai", "anthropic", "google_genai", "httpx", "httpcore", "httpx2", "httpcore2"}
 """Libraries that may write an address or a header into a log."""
 
+_PLAIN = re.compile(
+    r"v\d+(?:alpha|beta)?\d*|api|openai|anthropic|google|openrouter|compatible-mode|inference|engines|deployments"
+    r"|serving-endpoints|models|llm|paas|chat|completions|messages|responses|batches|files"
+)
+"""Words in the path of an address that hide nothing; whatever else stands there may be a key."""
+
 
 def secrets_of(address: str, key: str) -> tuple[str, ...]:
     """List what must not be printed: the key, and what hides in the address; the longest first.
@@ -30,15 +36,18 @@ def secrets_of(address: str, key: str) -> tuple[str, ...]:
     --------
     >>> secrets_of("https://user:word-1@llm.example/v1?token=abcd", "sk-123456")[-3:]
     ('sk-123456', 'word-1', 'abcd')
-    >>> secrets_of("https://llm.example/7f3a9c21d4/v1", "")
-    ('7f3a9c21d4',)
+    >>> secrets_of("https://llm.example/7f3a9c21d4/acme/v1", "")
+    ('7f3a9c21d4', '/acme/')
     """
     try:
         parts = urlsplit(address)
     except ValueError:  # what is no address is not shown at all
         return (address,)
     values = {key, *(word for pair in parse_qsl(parts.query, keep_blank_values=True) for word in _hidden(*pair))}
-    values |= {segment for segment in parts.path.split("/") if is_token(segment)}
+    hidden = (segment for segment in parts.path.split("/") if _hides(segment))
+    values |= {
+        segment if is_token(segment) else f"/{segment}/" for segment in hidden
+    }  # a word is one in its place only
     if parts.username:
         secret = parts.password or parts.username  # without a password the name is the secret
         names = {parts.username} if is_token(parts.username) else set()
@@ -49,6 +58,11 @@ def secrets_of(address: str, key: str) -> tuple[str, ...]:
 def _hidden(name: str, value: str) -> tuple[str, ...]:
     """List what is secret in a pair of a query: its value, and a name that looks like a key."""
     return (value, name) if is_token(name) else (value,)
+
+
+def _hides(segment: str) -> bool:
+    """Whether a part of a path may be a key."""
+    return bool(segment) and not _PLAIN.fullmatch(segment)
 
 
 def is_token(text: str) -> bool:
@@ -66,7 +80,7 @@ def is_token(text: str) -> bool:
 
 
 def shown_address(address: str) -> str:
-    """Write an address as it may be seen: three stars for user and password, query, and keys in its path.
+    """Write an address as it may be seen: three stars for user and password, query, and unknown words in its path.
 
     Examples
     --------
@@ -80,7 +94,7 @@ def shown_address(address: str) -> str:
     parts = urlsplit(address)
     host = parts.netloc.rpartition("@")[2]
     user = "***@" if "@" in parts.netloc else ""
-    path = "/".join("***" if is_token(segment) else segment for segment in parts.path.split("/"))
+    path = "/".join("***" if _hides(segment) else segment for segment in parts.path.split("/"))
     return f"{parts.scheme}://{user}{host}{path}{'?***' if parts.query or parts.fragment else ''}"
 
 
