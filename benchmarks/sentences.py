@@ -262,6 +262,9 @@ def wrong_error(printed: dict[str, str], said: str, row: dict[str, Any]) -> Iter
         yield f"model: the gap {gap} is larger than SemX-ECE {value}"
 
 
+ROUNDED = 0.016
+"""How far a gap of two rounded percentages and half of a rounded error may be apart."""
+
 CONFIDENCE = re.compile(
     rf"(Ver|Sem1|Sem2) is ([^:]+): (?:under |over )?({NUMBER}) % on average, right (?:under |over )?({NUMBER}) % "
     rf"of the time \(ECE ({NUMBER}), 95 % interval ({NUMBER}) to ({NUMBER})(?:; ([\d,]+) questions?)?\)"
@@ -282,18 +285,20 @@ def wrong_confidences(printed: dict[str, str], said: str, row: dict[str, Any]) -
             yield f"{name}: {each.group()} beside {printed[f'{name}-ECE{kind}']}"
         if not kind and each.group(8) is None and round(100 * triple(printed["Accuracy"])[0]) != right:
             yield f"{name}: {each.group()} beside an accuracy of {printed['Accuracy']}"
+        gap = abs(average - right) / 100
         right_words = {
             "too high": average > right and low > 0,
             "too low": average < right and low > 0,
             "probably too high": average > right and low == 0,
             "probably too low": average < right and low == 0,
-            "off, though right on average": low > 0,
+            "off, though right on average": low > 0 and gap <= value / 2 + ROUNDED,
+            "off": low > 0 and gap >= value / 2 - ROUNDED,
             f"calibrated within {each.group(7)}": low == 0,
         }
         few = level.startswith("not judged") and row[f"{name.lower()}{'_attempted' if kind else ''}_questions"] < 10
         if not (few or right_words.get(level, False)):
             yield f"{name}: {each.group()}"
-        if abs(average - right) / 100 > high + 0.011:
+        if gap > high + 0.011:
             yield f"{name}: an average gap of {average} - {right} above the ECE's end {high}"
 
 

@@ -317,7 +317,7 @@ MANY = 0.1
 _HOW: dict[str, str] = {
     "parsed": "where an answer is given",
     "concluded": "by how they conclude",
-    "fallback": "whole, without either",
+    "fallback": "as a whole",
     "non_answer": "as saying nothing",
 }
 
@@ -338,7 +338,7 @@ def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], unlab
     --------
     >>> for line in reading_lines({"parsed": 9, "fallback": 3, "empty": 1}, (10, 2), ["Lyon,\nI think"] * 3):
     ...     print(line)
-    12 answers were read: 9 where an answer is given, 3 whole, without either.
+    12 answers were read: 9 where an answer is given, 3 as a whole.
     1 reply was without any text: failed, no answer.
     2 of 10 stated confidences could not be read.
     Warning: 25 % of the answers were read whole, such as 'Lyon, I think'. Ask for a line 'Answer: ...', or say where
