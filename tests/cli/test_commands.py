@@ -341,6 +341,7 @@ def test_a_key_is_pasted_with_blanks_or_with_what_cannot_be_sent(semece, monkeyp
     assert "TEST_API_KEY holds a character that cannot be sent" in one_sentence(err)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_an_output_that_is_full_is_one_sentence(tmp_path):
     subprocess.run([*SEMECE, "run", "-m", FAKE, "-d", "starter", "-n", "4", "-o", "a.db"], cwd=tmp_path, check=True)

@@ -199,6 +199,7 @@ def test_kills_in_every_stage_of_a_judged_run_change_nothing(tmp_path):
 KEY = "marker-5e4dc0ffee"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["environment", "env file", "base url", "echo"])
 def test_a_key_is_in_no_file_and_no_stream(tmp_path, place):
     data = questions(3)
@@ -236,6 +237,7 @@ def test_a_key_is_in_no_file_and_no_stream(tmp_path, place):
             assert KEY.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.slow
 def test_a_cap_holds_with_many_calls_at_once(tmp_path):
     data = questions(60)
     with OpenAIServer(references=references(data), latency=0.01, choices=1) as server:

@@ -481,6 +481,7 @@ def test_with_a_perfect_judge_and_all_audited_the_numbers_about_the_model_stay()
     assert found.gap.low == pytest.approx(held_out_gap(every).low, abs=0.01)
 
 
+@pytest.mark.slow
 def test_the_judges_errors_are_taken_out_of_the_held_out_gap():
     corrected, alone, truth = [], [], []
     for seed in range(30):

@@ -304,6 +304,7 @@ def test_a_gap_of_a_model_that_is_always_right_is_not_certain():
     assert low <= 0 < high < 0.11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 10])
 def test_calibrated_models_are_rarely_called_anything(n):
     """400 runs of 200 questions; bounds widened by four standard errors."""
