@@ -149,6 +149,18 @@ def test_what_cannot_be_is_said_in_a_sentence(semece, runs):
         assert "Traceback" not in err
 
 
+def test_a_map_may_take_the_place_of_a_map_and_of_no_other_file(semece, runs):
+    assert semece("recalibrate", "pilot.db", "--score", "sem2", "-o", "map.json")[0] == 0
+    assert load_recalibration("map.json").score == "sem2"
+    for text in ("my notes", "", Path("map.json").read_text()[:-40]):
+        Path("notes.json").write_text(text)
+        code, _, err = semece("recalibrate", "pilot.db", "-o", "notes.json")
+        assert (code, Path("notes.json").read_text()) == (2, text)
+        assert (
+            err == "semece: notes.json is there and is not a map of 'semece recalibrate'; name another file with -o\n"
+        )
+
+
 def test_what_the_page_shows_runs(semece, runs):
     page = (Path(__file__).parents[2] / "docs" / "recalibration.md").read_text()
     commands = re.findall(r"^    semece (.*)$", page, flags=re.MULTILINE)

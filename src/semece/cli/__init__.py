@@ -79,7 +79,7 @@ def _typed() -> int:
     except TyperException as error:
         return _say(error.format_message() or "name a command; 'semece --help' lists them", 2)
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        return _say("stopped", 130)
     except BrokenPipeError:  # who read it has gone
         return 4
     except Exception as error:

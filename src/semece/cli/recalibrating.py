@@ -37,12 +37,27 @@ def recalibrate(  # noqa: PLR0917 - one parameter per option
     from semece.runs import write
 
     with open_runs([run], judge) as (opened,), bad_arguments():
+        _refuse_foreign(output)
         found = fit(opened.question_views(), score=score, method=method)
     if output is not None:
         write(f"{found.fitted.to_json()}\n".encode(), output)
     kept = None if output is None else str(output)
     lines = [*found.lines(), *([kept] if kept else [])]
     print_found(lines, lambda: {"run": opened.name, **found.facts(), "map": kept}, as_json=as_json)
+
+
+def _refuse_foreign(path: Path | None) -> None:
+    """Refuse to overwrite a file that is not a map."""
+    from semece.runs import load_recalibration
+
+    if path is None or not path.exists():
+        return
+    try:
+        load_recalibration(path)
+    except ValueError:
+        raise ValueError(
+            f"{path} is there and is not a map of 'semece recalibrate'; name another file with -o"
+        ) from None
 
 
 COMMANDS = {"recalibrate": recalibrate}
