@@ -373,3 +373,20 @@ def test_a_model_that_gives_no_choice_is_a_broken_reply_and_not_asked_for_ever(s
     store.flush()
     assert store.failed_calls() == (3, 3)
     assert store.last_failure() == "my/model gave no choice"
+
+
+def test_a_call_that_is_cancelled_while_its_rows_are_written_takes_no_other_with_it(store, monkeypatch):
+    async def two_at_once():
+        caller, waiting = caller_of(store, Model(seconds=0)), asyncio.Semaphore(0)
+        monkeypatch.setattr(store, "append", lambda rows, keep=store.append: (keep(rows), waiting.release()))
+        first, second = (asyncio.ensure_future(caller.deliver(ASK, [slot])) for slot in slots(2))
+        await waiting.acquire()
+        await waiting.acquire()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        return await asyncio.wait_for(second, 5)
+
+    (row,) = asyncio.run(two_at_once())
+    assert row.status == "ok"
+    assert len(store.replies("respond", "q")) == 2, "what was paid for is stored, whoever waited for it"

@@ -288,6 +288,15 @@ def test_a_file_has_one_writer_whatever_it_is_called(tmp_path):
         assert len(store.replies("respond", "q")) == 1
 
 
+def test_a_link_is_no_second_writer_where_locks_lie_beside_the_file_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr("semece.store.file_guard._runtime_folder", lambda: None)
+    path = tmp_path / "run.db"
+    Store(path, write=True).close()
+    for name in spellings(path)[:4]:  # a hard link has a lock of its own there
+        with Store(path, write=True), pytest.raises(DiskError, match="is being written by another process"):
+            Store(name, write=True)
+
+
 def test_a_link_that_leads_nowhere_yet_stays_a_link(tmp_path):
     (tmp_path / "link.db").symlink_to("target.db")
     Store(tmp_path / "link.db", write=True).close()
