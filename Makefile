@@ -31,7 +31,7 @@ check:
 	@$(BIN)/ruff format --check src tests benchmarks docs
 	@$(BIN)/ruff check src tests benchmarks docs
 	@$(BIN)/mypy
-	@$(BIN)/pytest -q -n 2 -m "not slow and not browser and not weights"
+	@$(BIN)/pytest -q -n 3 --dist worksteal -m "not slow and not browser and not weights"
 
 test:
 	$(call install,test)
@@ -39,7 +39,7 @@ test:
 	@$(BIN)/ruff format --check src tests benchmarks docs
 	@$(BIN)/ruff check src tests benchmarks docs
 	@$(BIN)/mypy
-	@$(BIN)/pytest -q -n 2
+	@$(BIN)/pytest -q -n 3 --dist worksteal
 
 # The same properties as in 'make test', on examples that differ each time.
 search:

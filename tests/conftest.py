@@ -1,5 +1,6 @@
 """What every test may need: the real data, and the programs that may be absent on a laptop."""
 
+import logging
 import os
 import shutil
 import sys
@@ -56,6 +57,8 @@ def semece(monkeypatch, capsys, tmp_path):
     from semece.cli import main
 
     monkeypatch.chdir(tmp_path)
+    log = logging.getLogger("semece")
+    handlers, level = list(log.handlers), log.level
 
     def typed(*words):
         monkeypatch.setattr(sys, "argv", ["semece", *map(str, words)])
@@ -64,4 +67,6 @@ def semece(monkeypatch, capsys, tmp_path):
         out, err = capsys.readouterr()
         return ended.value.code or 0, out, err
 
-    return typed
+    yield typed
+    log.handlers[:] = handlers  # what '-v' added would speak in the next test
+    log.setLevel(level)

@@ -908,6 +908,17 @@ def test_a_server_error_after_creation_pays_nothing_twice(spelling, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_creation_that_takes_long_and_is_interrupted_pays_nothing_twice(spelling, tmp_path):
+    """How long the upload took says nothing about how soon a list shows what came of it."""
+    with server_of(spelling) as server:
+        server.on = {"create": lambda: time.sleep(1.5 * QUICK.grace), "created": iter([503]).__next__}
+        server.jobs.hidden = QUICK.grace / 4
+        do(spelling, url_of(server), tmp_path / "a.db")
+        assert created(server) == 1
+        assert server.account.paid_twice == 0
+
+
+@pytest.mark.slow
 def test_a_connection_that_breaks_before_creation_submits_again(spelling, tmp_path):
     with server_of(spelling) as server:
         server.on = {"create": raising_once()}

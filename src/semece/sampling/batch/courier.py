@@ -339,13 +339,13 @@ class Courier:
 
     async def _seek(self, entry: BatchEntry) -> bool:
         """Look for a batch whose creation was interrupted; its lines are free again once it is sure not to exist."""
+        watched = asyncio.get_running_loop().time() - self._since[entry.id]
         found, waiting = await self._search.find(entry)
         if found is not None:
             self._open[self._open.index(entry)] = self._ledger.mark(entry, "submitted", found)
             self._note(f"batch {found} was found again")
             return False
-        watched = asyncio.get_running_loop().time() - self._since[entry.id]
-        if waiting or max(entry.age, watched) < self._patience.grace:
+        if waiting or watched < self._patience.grace:
             return False
         self._tries.subtract(slots[0].key for slots in entry.slots)
         self._close(entry, "absent", (0.0, 0), f"a batch of {len(entry.slots):,} requests was never created")
