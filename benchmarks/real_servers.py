@@ -86,8 +86,9 @@ def disturbed(folder: Path) -> str:
 
 def thinking() -> str:
     """Ask a model that thinks aloud; say where its thoughts and its answer came."""
-    from semece.models import Decoding, Message, Request, open_model
     from tests.servers.llama_cpp_server import llama_cpp
+
+    from semece.models import Decoding, Message, Request, open_model
 
     async def ask(url: str):
         model = open_model("openai-api/llama/smollm2", base_url=url)
