@@ -206,8 +206,8 @@ def main() -> str:
     traces = streams.count("Traceback")
     return (
         f"{len(PLACES)} places, {len(ends)} ends of commands, debug logs of the libraries on: {len(found)} markers "
-        f"found in {files} files, the streams among them{': ' if found else ''}{'; '.join(found)}. {traces} tracebacks were "
-        f"printed. Ends, with exit codes: {', '.join(ends)}."
+        f"found in {files} files, the streams among them{': ' if found else ''}{'; '.join(found)}. {traces} tracebacks "
+        f"were printed. Ends, with exit codes: {', '.join(ends)}."
     )
 
 

@@ -6,6 +6,8 @@ import json
 import sqlite3
 import ssl
 import subprocess
+import time
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,8 +16,8 @@ from tests.servers.anthropic_server import AnthropicHandler, AnthropicServer
 from tests.servers.openai_server import OpenAIHandler, OpenAIServer
 
 from semece.datasets import Dataset
-from semece.errors import ProviderError
-from semece.models import Message, Request, open_model
+from semece.errors import ProviderError, TransientError
+from semece.models import Message, Request, open_batches, open_model
 from semece.records import Question
 from semece.sampling.live_calls import IN_VAIN
 from semece.sampling.patience import Patience
@@ -282,3 +284,62 @@ def test_a_certificate_that_nobody_signed_is_refused_before_anything_is_sent(tmp
         with pytest.raises(ProviderError, match=r"(?i)certificate.*nothing has answered yet"):
             asyncio.run(execute(replace(settings, base_url=address), tmp_path / "a.db", dataset=DATA))
         assert not server.account.requests
+
+
+@pytest.mark.parametrize("spelling", ["openai/gpt-4o-mini", "anthropic/claude-haiku-4-5", "google/gemini-2.5-flash"])
+def test_a_list_of_batches_that_begins_again_and_again_comes_to_an_end(spelling, monkeypatch):
+    """It is read to find a batch whose creation was interrupted."""
+    openai = {"id": "batch_1", "object": "batch", "status": "in_progress", "created_at": 1, "input_file_id": "f"}
+    openai |= {"endpoint": "/v1/chat/completions", "completion_window": "24h"}
+    counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
+    anthropic = {"id": "b1", "type": "message_batch", "processing_status": "in_progress", "request_counts": counts}
+    anthropic |= {"created_at": "2026-01-01T00:00:00Z", "expires_at": "2026-01-02T00:00:00Z"}
+    google = {
+        "name": "batches/1",
+        "metadata": {"model": "models/gemini-2.5-flash", "createTime": "2026-01-01T00:00:00Z"},
+    }
+    page = {"data": [openai if spelling.startswith("openai") else anthropic], "has_more": True, "last_id": "b1"}
+    page |= {"object": "list", "operations": [google], "nextPageToken": "again"}
+    asked = []
+
+    def get(self):
+        asked.append(self.path)
+        self.json(200, page)
+
+    async def listed(address):
+        model = open_batches(spelling, base_url=address)
+        try:
+            return await asyncio.wait_for(model.listed(None), 20)
+        finally:
+            await model.aclose()
+
+    monkeypatch.setattr(OpenAIHandler, "get", get)
+    with OpenAIServer() as server:
+        address = server.base_url if spelling.startswith("openai") else server.url
+        assert len(asyncio.run(listed(address))) == 1
+    assert len(asked) == 2
+
+
+def test_a_look_at_a_batch_whose_reply_drips_ends(monkeypatch):
+    def get(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.close_connection = True
+        with suppress(OSError):
+            for _ in range(200):
+                self.wfile.write(b" ")
+                self.wfile.flush()
+                time.sleep(0.05)
+
+    async def look(address):
+        model = open_batches("openai/gpt-4o-mini", base_url=address, timeout=0.5)
+        try:
+            await model.state("batch_1")
+        finally:
+            await model.aclose()
+
+    monkeypatch.setattr(OpenAIHandler, "get", get)
+    with OpenAIServer() as server, pytest.raises(TransientError, match=r"was not whole within 0\.5 seconds") as caught:
+        asyncio.run(look(server.base_url))
+    assert caught.value.status == "timeout"

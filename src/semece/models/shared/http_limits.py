@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -64,26 +65,31 @@ def _is_safer(here: SplitResult, there: SplitResult) -> bool:
 async def read_at_most(response: Any, most: int | None = None) -> None:  # noqa: ANN401 - of whichever HTTP client
     """Read a body, at most so many bytes once it is unpacked; clients read it from memory afterwards.
 
+    One of usual length must come within the time that a single read may take.
+
     Raises
     ------
     semece.errors.TransientError
-        It is longer, or packed in a way that was not asked for. It may be paid for.
+        It is longer, late, or packed in a way that was not asked for. It may be paid for.
     """
-    most = MOST_BYTES if most is None else most
     packed = response.headers.get("content-encoding", "identity").lower()
     if not PACKED.issuperset(part.strip() for part in packed.split(",")):
         raise _broken(response, f"is packed as {on_one_line(visible(packed))}, which was not asked for")
-    data = bytearray()
-    async for part in response.aiter_bytes():
-        data += part
-        if len(data) > most:
-            raise _broken(response, f"is longer than {most >> 20} MB")
+    data, limit = bytearray(), MOST_BYTES if most is None else most
+    patience = response.request.extensions.get("timeout", {}).get("read") if most is None else None
+    try:
+        async with asyncio.timeout(patience):
+            async for part in response.aiter_bytes():
+                data += part
+                if len(data) > limit:
+                    raise _broken(response, f"is longer than {limit >> 20} MB")
+    except TimeoutError:
+        raise _broken(response, f"was not whole within {patience:g} seconds", "timeout") from None
     response._content = bytes(data)  # what aread() of both clients would keep
 
 
-def _broken(response: Any, why: str) -> TransientError:  # noqa: ANN401 - of whichever HTTP client
-    said = f"the reply of {response.url.host} {why}"
-    return TransientError(said, status="broken_body", maybe_paid=True)
+def _broken(response: Any, why: str, status: str = "broken_body") -> TransientError:  # noqa: ANN401 - of any client
+    return TransientError(f"the reply of {response.url.host} {why}", status=status, maybe_paid=True)
 
 
 def named(name: str, error: ProviderError) -> ProviderError:
