@@ -26,6 +26,7 @@ from semece.formats import (
     uqlm,
 )
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
+from semece.formats.labelled_parquet import is_labelled, labelled_answers, parquet_files
 from semece.formats.samples import sample_from
 from semece.formats.sources import Findings, SampleFile, Wanted, fault
 
@@ -47,6 +48,9 @@ __all__ = [
     "Wanted",
     "collect",
     "fault",
+    "is_labelled",
+    "labelled_answers",
+    "parquet_files",
     "sample_from",
 ]
 

@@ -19,6 +19,7 @@ from semece.stats.rows import Bools, Floats, Integers, check_choice
 if TYPE_CHECKING:
     import polars as pl
 
+    from semece.stats.counts import WeightedTable
     from semece.stats.estimators.stated import Missing
 
 Labels = Sequence[ArrayLike] | NDArray[np.integer]
@@ -72,8 +73,6 @@ def estimate(
     >>> table["status"].to_list(), table["sem2"].round(6).to_list(), table["correct_split"].round(6).to_list()
     (['complete', 'too_few'], [0.333333, None], [0.666667, None])
     """
-    import polars as pl
-
     check_choice("missing", missing, ("drop", "one"))
     check_choice("method", method, ("exact", "splits"))
     check_choice("ties", ties, ("mean", "earliest"))
@@ -85,13 +84,38 @@ def estimate(
             raise ValueError(f"{name} must be a sequence with one entry per question; got {given!r}")
         if given is not None and len(given) != len(checked):
             raise ValueError(f"{name} must have one entry per question ({len(checked)}); got {len(given)}")
-    columns = _frequencies(checked) | {"verbalized": _means(verbalized, missing, len(checked))}
-    grades = _grades(checked, correct)
-    columns |= _held_out(checked, grades, labels if method == "splits" else None)
-    columns["correct"] = _pooled(checked, grades, labels, ties)
-    ungraded = np.where(np.isnan(columns["correct"]), "ungraded", "complete")
-    columns["status"] = np.where(checked.responses < 2, "too_few", ungraded)
-    return pl.DataFrame({name: columns[name] for name in COLUMNS}, nan_to_null=True)
+    means = _means(verbalized, missing, len(checked))
+    ordered = _Ordered(labels, method == "splits", ties)
+    return _table(checked, _grades(checked, correct), means, ordered)
+
+
+def weighted_estimates(table: WeightedTable) -> pl.DataFrame:
+    """Confidences and correctness of distinct questions, one row each.
+
+    Parameters
+    ----------
+    table : WeightedTable
+        R distinct questions.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of :func:`estimate`, and ``weight``: how many questions are like this one.
+
+    Examples
+    --------
+    >>> from semece.stats.counts import partial
+    >>> labels, offsets = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 3, 6])
+    >>> table = partial(labels, offsets, np.array([1, 0, 0, 1]), np.array([0, 2, 4]))
+    >>> weighted_estimates(table).select("sem2", "correct", "weight").rows()
+    [(0.3333333333333333, 1.0, 2)]
+    """
+    import polars as pl
+
+    counts, n = table.counts, len(table.weights)
+    grades = Grades(np.full(n, np.nan), table.correct, np.ones(n, dtype=bool))
+    found = _table(counts, grades, table.verbalized, _Ordered(None, splits=False, ties="mean"))
+    return found.with_columns(pl.Series("weight", table.weights))
 
 
 def counts_of_many(labels: Labels | None, counts: Counts | None) -> Counts:
@@ -111,6 +135,26 @@ class Grades(NamedTuple):
     questions: Floats
     classes: Floats
     per_class: Bools
+
+
+class _Ordered(NamedTuple):
+    """What depends on the order of responses: the labels, if there are any, and whether Sem2 and ties use it."""
+
+    labels: Labels | None
+    splits: bool
+    ties: str
+
+
+def _table(counts: Counts, grades: Grades, verbalized: Floats, ordered: _Ordered) -> pl.DataFrame:
+    """Compute all columns."""
+    import polars as pl
+
+    columns = _frequencies(counts) | {"verbalized": verbalized}
+    columns |= _held_out(counts, grades, ordered.labels if ordered.splits else None)
+    columns["correct"] = _pooled(counts, grades, ordered.labels, ordered.ties)
+    ungraded = np.where(np.isnan(columns["correct"]), "ungraded", "complete")
+    columns["status"] = np.where(counts.responses < 2, "too_few", ungraded)
+    return pl.DataFrame({name: columns[name] for name in COLUMNS}, nan_to_null=True)
 
 
 def _grades(counts: Counts, correct: Sequence[Any] | Floats | None) -> Grades:
