@@ -61,13 +61,9 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     tabled = makes_table(files, output)
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
-    if tabled:
-        tabulate(files, path)
-        print_summary([path])
-        typer.echo(f"\n{path}")
-        return
     reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern)
-    for hint in store_samples(files, path, judge=judge, reading=reading):
+    measure = tabulate if tabled else store_samples
+    for hint in measure(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)
     print_summary([path])
     typer.echo(f"\n{path}")

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
     Floats = NDArray[np.float64]
 
-AT_ONCE = 5_000_000
-"""Answers that are read at once: about 250 MB."""
+AT_ONCE = 3_000_000
+"""Answers that are read at once: about 100 MB."""
 FIRST_LOOK = 1_000
 """Rows that say how many answers a question has."""
 VERDICTS = {"incorrect": 0, "correct": 1, "not_attempted": 3}
@@ -39,6 +39,8 @@ class LabelledAnswers(NamedTuple):
 
     Parameters
     ----------
+    first : int
+        Number of the first question in the file, from 0.
     labels, offsets : ndarray of int64
         Classes; -1 is a response without a usable answer.
     grades, grade_offsets : ndarray of int64
@@ -47,6 +49,7 @@ class LabelledAnswers(NamedTuple):
         How many confidences each question states, and their sum.
     """
 
+    first: int
     labels: Integers
     offsets: Integers
     grades: Integers
@@ -154,7 +157,7 @@ def _piece(table: pl.DataFrame, where: str, first: int) -> LabelledAnswers:
         lists = column.list.drop_nulls().list
         n = lists.len().fill_null(0).to_numpy().astype(np.int64)
         stated = n, lists.sum().fill_null(0.0).to_numpy().astype(np.float64)
-    return LabelledAnswers(labels, offsets, *_grades(graded, where, first), stated)
+    return LabelledAnswers(first, labels, offsets, *_grades(graded, where, first), stated)
 
 
 def _flat(column: pl.Series) -> tuple[pl.Series, Integers]:

@@ -7,29 +7,37 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from semece.canonical_json import canonical
 from semece.errors import ParseError, SemeceError
-from semece.formats import is_labelled, labelled_answers, parquet_files
+from semece.formats import Wanted, is_labelled, labelled_answers, open_samples, parquet_files
+from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
 from semece.runs.graded_classes import ENTERING, GradedClasses
 from semece.runs.run import Run, with_regimes
-from semece.stats import Counts, WeightedTable, merge, partial, per_question, weighted_estimates
+from semece.runs.scored_samples import SamplesReading, check_judge, responses_of, sentences_of
+from semece.stats import NO_ANSWER, UNGRADED, Counts, WeightedTable, merge, partial, per_question, weighted_estimates
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     import polars as pl
+    from numpy.typing import NDArray
 
+    from semece.formats import FileQuestion
+    from semece.records import Verdict
     from semece.runs.question_views import QuestionView
     from semece.stats import Recalibration
 
 ABOUT = "semece"
 """The key of the file's metadata that says what it is."""
 FORMAT = 1
+_AT_ONCE = 2_000
+"""Questions with texts that are judged and counted at once."""
 _WAITING = 4
 """Tables of pieces are added to the whole when together they have a row for every so many of its own."""
 
@@ -41,35 +49,116 @@ def makes_table(paths: Sequence[Path], output: Path | None) -> bool:
     return all(path.is_dir() or is_labelled(path) for path in paths)
 
 
-def tabulate(paths: Sequence[Path], output: Path) -> None:
-    """Count labelled answers into a table, piece by piece.
+def tabulate(
+    paths: Sequence[Path], output: Path, *, judge: str | None = None, reading: SamplesReading | None = None
+) -> list[str]:
+    """Count answers into a table, piece by piece: no more than a piece is held in memory.
 
     Parameters
     ----------
     paths : sequence of Path
-        Parquet files of labelled answers (:mod:`semece.formats.labelled_parquet`), or folders of such.
+        Parquet files of labelled answers (:mod:`semece.formats.labelled_parquet`) or folders of such, or files of
+        samples with texts. Ids of questions are not looked at: every row is a question.
     output : Path
-        The table. The same content gives the same file.
+        The table. The same questions in any order give the same numbers.
+    judge : str or None
+        ``rules``, ``exact``, ``math`` or ``given`` for texts; None: ``rules``. Labelled answers have ``given``.
+    reading : SamplesReading, optional
+        How files with texts are read.
+
+    Returns
+    -------
+    list of str
+        What was left out, one sentence each.
 
     Raises
     ------
     ParseError
-        A file is not one of labelled answers, or a row breaks a rule.
+        A file cannot be read, or a row breaks a rule.
     """
     files = parquet_files(paths)
+    if all(map(is_labelled, files)):
+        if judge not in {None, GivenJudge.name}:
+            raise ParseError(f"labelled answers have no texts: their judge is {GivenJudge.name}; got {judge}")
+        write_table(_merged(_labelled(files)), output, _about_of(files, GivenJudge.name))
+        return []
+    check_judge(judge)
+    judge, how = judge or "rules", reading or SamplesReading()
+    if how.questions is not None or how.scorer is not None:
+        raise ParseError("a table of counts takes neither --questions nor --scorer: write a run file, X.db")
+    opened = open_samples(files, form=how.form, skip_bad=how.skip_bad, wanted=Wanted(model=how.model))
+    pieces = iter(lambda: list(islice(opened.samples, _AT_ONCE)), [])
+    table = _merged(_judged(piece, judge, how.answer_pattern) for piece in pieces)
+    write_table(table, output, _about_of(files, judge) | {"model": next(iter(opened.findings.models), None)})
+    return list(sentences_of(opened.findings))
+
+
+def _about_of(files: Sequence[Path], judge: str) -> dict[str, Any]:
+    return {"files": [file.name for file in files], "name": files[0].stem, "judge": judge}
+
+
+def _labelled(files: Sequence[Path]) -> Iterator[WeightedTable]:
+    """Count files of labelled answers, piece by piece."""
+    for file in files:
+        for piece in labelled_answers(file):
+            try:
+                yield partial(*piece[1:5], stated=piece.stated)
+            except ValueError as error:
+                raise ParseError(f"{file}, rows from {piece.first:,}: {error}") from None
+
+
+def _judged(samples: Sequence[FileQuestion], judge: str, pattern: str | None) -> WeightedTable:
+    """Group and grade the answers of some questions, and count them."""
+    judges = open_judges(judge, judge)
+    labels: list[list[int]] = []
+    grades: list[list[int]] = []
+    stated = np.zeros((2, len(samples)))
+    for place, sample in enumerate(samples):
+        responses = list(responses_of(sample, pattern))
+        usable = [r for r in responses if r.usable]
+        procedure = judge_question(sample.question, [r.answer for r in usable], judges)
+        judged = run_procedure(procedure, lambda _, sample=sample: _given(sample))  # type: ignore[misc]
+        if usable and judged.classes is None:
+            raise ParseError(f"{sample.where}: {next(iter(judged.faults.values()))}")
+        failed = [-1] * (len(responses) - len(usable))
+        labels.append([*judged.classes.labels, *failed] if judged.classes else failed)
+        names = judged.classes.representatives if judged.classes else ()
+        verdicts = {grade.label: grade.verdict for grade in judged.grades}
+        grades.append([_grade(verdicts.get(label), name) for label, name in enumerate(names)])
+        confidences = [r.confidence for r in usable if r.confidence is not None]
+        stated[:, place] = len(confidences), sum(confidences)
+    flat = (array for lists in (labels, grades) for array in _end_to_end(lists))
+    return partial(*flat, stated=(stated[0].astype(np.int64), stated[1]))
+
+
+def _given(sample: FileQuestion) -> Any:  # noqa: ANN401 - what the judge of given labels reads
+    if sample.labels is None:
+        raise ParseError("no labels came with the question; choose --judge rules")
+    return read_given(sample.labels, sample.grades, n=len(sample.drawn))
+
+
+def _grade(verdict: Verdict | None, name: str) -> int:
+    """Give the number of what a class is."""
+    if verdict == "not_attempted" or not name:
+        return NO_ANSWER
+    return UNGRADED if verdict is None else int(verdict == "correct")
+
+
+def _end_to_end(lists: Sequence[Sequence[int]]) -> Iterator[NDArray[np.int64]]:
+    """Values of lists end to end, and where each begins."""
+    yield np.array([value for one in lists for value in one], dtype=np.int64)
+    yield np.concatenate([[0], np.cumsum([len(one) for one in lists], dtype=np.int64)])
+
+
+def _merged(tables: Iterable[WeightedTable]) -> WeightedTable:
+    """Add up tables of pieces, those that wait as often as they are as many rows as the whole has a share of."""
     whole: list[WeightedTable] = []
     waiting: list[WeightedTable] = []
-    for file in files:
-        for place, piece in enumerate(labelled_answers(file)):
-            try:
-                waiting.append(partial(*piece[:4], stated=piece.stated))
-            except ValueError as error:
-                raise ParseError(f"{file}, piece {place}: {error}") from None
-            if _rows(waiting) * _WAITING > _rows(whole):
-                whole, waiting = [merge([*whole, *waiting])], []
-    if not whole:
-        raise ParseError(f"{files[0]} holds no question")
-    write_table(merge([*whole, *waiting]), output, {"files": [file.name for file in files], "name": files[0].stem})
+    for table in tables:
+        waiting.append(table)
+        if _rows(waiting) * _WAITING > _rows(whole):
+            whole, waiting = [merge([*whole, *waiting])], []
+    return merge([*whole, *waiting])
 
 
 def _rows(tables: Sequence[WeightedTable]) -> int:
@@ -161,10 +250,10 @@ class TabledRun(Run):
         self.path, self.recalibration = str(path), None
         self._table = read_table(path)
         about = _about(path) or {}
-        self.model, self.dataset = "labelled answers", str(about.get("name", path.stem))
-        self.name = self.dataset
+        self.model, self.dataset = str(about.get("model") or "samples"), str(about.get("name", path.stem))
+        self.name = f"{self.dataset} · {self.model}"
         self.n = int((self._table.counts.responses + self._table.failed).max(initial=0))
-        self.judge_names = "given", "given"
+        self.judge_names = (str(about.get("judge", "given")),) * 2
 
     def close(self) -> None:
         """Nothing is open."""

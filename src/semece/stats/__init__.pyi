@@ -18,6 +18,8 @@ from .correction import corrected_ece as corrected_ece
 from .correction import corrected_held_out as corrected_held_out
 from .correction import corrected_threshold as corrected_threshold
 from .correction import held_out_masses as held_out_masses
+from .counts import NO_ANSWER as NO_ANSWER
+from .counts import UNGRADED as UNGRADED
 from .counts import Counts as Counts
 from .counts import WeightedTable as WeightedTable
 from .counts import merge as merge

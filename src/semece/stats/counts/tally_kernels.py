@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 
-class Labelled(NamedTuple):
+class LabelArrays(NamedTuple):
     """Labels and grades of questions, end to end: those of question q are ``[offsets[q]:offsets[q + 1]]``."""
 
     labels: Integers
@@ -39,7 +39,7 @@ class RowKeys(NamedTuple):
 
 
 @compiled
-def count_codes(labelled: Labelled, codes: Integers, sizes: Integers, failed: Integers) -> int:
+def count_codes(labelled: LabelArrays, codes: Integers, sizes: Integers, failed: Integers) -> int:
     """Count the labels of each question, and write the codes of its classes in falling order.
 
     A label below 0 is a response without a usable answer. ``codes`` has room for a class per label; question q gets

@@ -135,7 +135,7 @@ def partial(
     n = len(offsets) - 1
     codes, sizes, failed = np.empty(len(labels), np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     written = tally_kernels.count_codes(
-        tally_kernels.Labelled(labels, offsets, grades, grade_offsets), codes, sizes, failed
+        tally_kernels.LabelArrays(labels, offsets, grades, grade_offsets), codes, sizes, failed
     )
     if written < 0:
         q = -1 - written

@@ -149,11 +149,17 @@ def _table(counts: Counts, grades: Grades, verbalized: Floats, ordered: _Ordered
     """Compute all columns."""
     import polars as pl
 
-    columns = _frequencies(counts) | {"verbalized": verbalized}
-    columns |= _held_out(counts, grades, ordered.labels if ordered.splits else None)
+    different, number = counts.distinct()
+    columns = {name: values[number] for name, values in _frequencies(different).items()}
+    columns |= {"question_id": np.arange(len(counts)), "verbalized": verbalized}
+    if ordered.splits or grades.per_class.any():
+        columns |= _held_out(counts, grades, ordered.labels if ordered.splits else None)
+    else:
+        ungraded = Grades(np.empty(0), np.empty(0), np.zeros(len(different), dtype=bool))
+        columns |= {name: values[number] for name, values in _held_out(different, ungraded, None).items()}
     columns["correct"] = _pooled(counts, grades, ordered.labels, ordered.ties)
-    ungraded = np.where(np.isnan(columns["correct"]), "ungraded", "complete")
-    columns["status"] = np.where(counts.responses < 2, "too_few", ungraded)
+    graded = np.where(np.isnan(columns["correct"]), "ungraded", "complete")
+    columns["status"] = np.where(counts.responses < 2, "too_few", graded)
     return pl.DataFrame({name: columns[name] for name in COLUMNS}, nan_to_null=True)
 
 
@@ -183,8 +189,7 @@ def _frequencies(counts: Counts) -> dict[str, NDArray[Any]]:
     """Columns that need one response."""
     there = np.flatnonzero(counts.responses > 0)
     some, n = counts.take(there)[0], len(counts)
-    columns: dict[str, NDArray[Any]] = {"question_id": np.arange(n), "n_responses": counts.responses}
-    columns["n_classes"] = np.zeros(n, dtype=np.int64)
+    columns: dict[str, NDArray[Any]] = {"n_responses": counts.responses, "n_classes": np.zeros(n, dtype=np.int64)}
     columns["n_classes"][there] = n_classes(counts=some)
     for name, formula in (("margin", margin), ("top_two_mass", top_two_mass), ("sem1", sem1)):
         columns[name] = _place(formula(counts=some), there, n)
@@ -201,12 +206,16 @@ def _held_out(counts: Counts, grades: Grades, labels: Labels | None) -> dict[str
         confidence = held_out_frequency(some, sizes, found)
     else:
         confidence = np.array([sem2(labels[q], method="splits") for q in there.tolist()])
-    split = np.where(grades.per_class[there], weighted(some, found.probability, grades.classes[places]), np.nan)
+    split = np.full(len(there), np.nan)
+    if grades.per_class.any():
+        split = np.where(grades.per_class[there], weighted(some, found.probability, grades.classes[places]), np.nan)
     return {"sem2": _place(confidence, there, len(counts)), "correct_split": _place(split, there, len(counts))}
 
 
 def _pooled(counts: Counts, grades: Grades, labels: Labels | None, ties: str) -> Floats:
     """Correctness of the mode of all responses, where it was given per class; else what was given."""
+    if not grades.per_class.any():
+        return grades.questions
     weights = counts.mode_weights
     if ties == "earliest":
         weights[:] = 0.0
