@@ -91,14 +91,14 @@ def drip(handler: OpenAIHandler, _: dict) -> None:
     handler.send_header("Content-Type", "application/json")
     handler.end_headers()
     handler.close_connection = True
-    for _ in range(100):
+    for _ in range(150):
         handler.wfile.write(b" ")
         handler.wfile.flush()
         time.sleep(0.1)
 
 
 def late(handler: OpenAIHandler, value: dict) -> None:
-    time.sleep(6.0)
+    time.sleep(12.0)
     handler.json(200, value)
 
 
@@ -256,7 +256,7 @@ class FaultyServer(OpenAIServer):
 def typed(server: OpenAIServer, folder: Path, name: str, *more: str) -> tuple[int, str]:
     """Type the command in a fork of this process; give its exit code and the last line that it wrote on stderr."""
     words = ["semece", "run", "-m", "openai-api/test/m", "-j", "openai-api/test/judge", "-d", "made.jsonl", "-q"]
-    words += ["-n", str(N), "-o", f"{name}.db", "--timeout", "4" if name in SLOW else "60", *more]
+    words += ["-n", str(N), "-o", f"{name}.db", "--timeout", "8" if name in SLOW else "60", *more]
     child = os.fork()
     if child == 0:
         from semece.cli import main
