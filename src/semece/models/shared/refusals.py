@@ -125,8 +125,8 @@ def may_leave_out(name: str, sentence: str) -> bool:
 MOST_TOKENS = 10**9
 """More than any call can take."""
 
-REMEMBERED = 256
-"""Replies that are remembered, to know them if they come again."""
+REMEMBERED = 20_000
+"""Replies that are remembered, to know them if they come again: more than come while a connection is kept unused."""
 
 COPY = "an earlier reply came again, to another request: does a proxy repeat replies?"
 
