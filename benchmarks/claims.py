@@ -66,6 +66,7 @@ Models that are not calibrated, in percent of the runs: how often g, the bracket
 beside them the plug-in ECE of Sem1 and of Sem2, against the 95 % quantile that they have for the calibrated model of
 the same n and N (a person does not have that quantile); and how often the interval of g misses, and which end of the
 interval of SemX-ECE does. The true g and SemX-ECE are those of the pool."""
+ABOUT_HELD = "The same in clusters as above, of the Dirichlet family; N counts clusters."
 ABOUT_COST = "The same 6,000 answers, spread over more or fewer questions: in percent, SemX rejects / g is on its side."
 
 
@@ -215,9 +216,12 @@ class Tester:
         noise = ((vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T) @ self.normal
         r = table.mean(rows)
         total = float(np.abs(r).sum())
-        rejects = 2 * (np.abs(noise).sum(axis=0) >= total - TINY).sum() + 1 <= 0.05 * (N_DRAWS + 1)
-        moved = cleared(r, covariance)[:, None] * (self.truth / max(total, TINY))
-        around = np.concatenate([np.abs(moved + noise).sum(axis=0), np.abs(moved - noise).sum(axis=0)])
+        alone = np.abs(noise).sum(axis=0)
+        rejects = 2 * (alone >= total - TINY).sum() + 1 <= 0.05 * (N_DRAWS + 1)
+        around = np.repeat(alone, 2)
+        if self.truth > 0:
+            moved = cleared(r, covariance)[:, None] * (self.truth / max(total, TINY))
+            around = np.concatenate([np.abs(moved + noise).sum(axis=0), np.abs(moved - noise).sum(axis=0)])
         low = self.truth < total and np.quantile(around, 0.975, method="higher") < total
         high = self.truth > total and min(total + upward(table, r), 1.0) < self.truth
         return [bool(rejects), bool(low), bool(high)]
@@ -376,6 +380,19 @@ def power_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]
     return rows
 
 
+def held_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]:
+    """How often a model that is not calibrated is found in clusters, and how often its intervals hold."""
+    pool = draw_pool(cell, pool_size).clusters()
+    mean = pool.value.mean(axis=0)
+    rows = []
+    for size in CLUSTERS:
+        runs = simulate_runs(pool, cell, size, replications)
+        numbers = [*runs.called[:, :2].mean(axis=0), runs.tested[:, 0].mean(), runs.missed.mean()]
+        row = [cell.model, str(cell.n), f"{size:,}", f"{mean.sum():+.3f}", f"{np.abs(mean).sum():.3f}"]
+        rows.append([*row, *map(percent, [*numbers, *runs.tested[:, 1:].mean(axis=0)])])
+    return rows
+
+
 def cost_rows(model: str, pool_size: int, replications: int) -> list[list[str]]:
     """How often each design of 6,000 answers finds a model."""
     row = [model]
@@ -394,22 +411,25 @@ def worst(rows: list[list[str]], column: int) -> float:
 
 def main() -> str:
     began, kept = time.perf_counter(), Kept()
-    powers = max(REPLICATIONS // 2, 1)
     cells = [Cell(family, "calibrated", n) for n, family in product(ANSWERS, FAMILIES)]
     alike = [Cell(family, "calibrated", n, COPIES) for n, family in product((4, 20), CLUSTERED)]
     false, clusters = (
         [row for cell in some for row in kept.measure(false_rows, cell, REPLICATIONS)] for some in (cells, alike)
     )
     models = [Cell("Dirichlet", model, n) for n, model in product(POWERED, [*MODELS, "first alone", "crossing"])]
-    power = [row for cell in models for row in kept.measure(power_rows, cell, powers)]
+    power = [row for cell in models for row in kept.measure(power_rows, cell, REPLICATIONS)]
+    held = [
+        row
+        for n, model in product((4, 20), ("none right in 20 %", "first right in 30 %", "first alone", "crossing"))
+        for row in kept.measure(held_rows, Cell("Dirichlet", model, n, COPIES), REPLICATIONS)
+    ]
     sure = ("calibrated", "none right in 8 %", "none right in 20 %")
-    costs = [row for model in sure for row in kept.measure(cost_rows, model, powers)]
+    costs = [row for model in sure for row in kept.measure(cost_rows, model, REPLICATIONS)]
     minutes = (time.perf_counter() - began) / 60
     errors = [f"{200 * (p * (1 - p) / REPLICATIONS) ** 0.5:.1f}" for p in (0.025, 0.05)]
     setting = (
-        f"{REPLICATIONS:,} runs a cell where the model is calibrated, {powers:,} where it is not; pools of {POOL:,} "
-        f"questions; {minutes:.0f} minutes. Two Monte Carlo standard errors: {errors[0]} points at 2.5 %, {errors[1]} "
-        f"at 5 %. Worst calibrated cell of {len(false)} and, in clusters, of {len(clusters)}: "
+        f"{REPLICATIONS:,} runs a cell; pools of {POOL:,} questions; {minutes:.0f} minutes. Two Monte Carlo standard "
+        f"errors: {errors[0]} points at 2.5 %, {errors[1]} at 5 %. Worst calibrated cell of {len(false)} and, in clusters, of {len(clusters)}: "
         + "; ".join(
             f"{name} {worst(false, at):.1f} and {worst(clusters, at):.1f}"
             for name, at in (("g over", 4), ("g under", 5), ("bracket over", 6), ("bracket under", 7), ("SemX", 8))
@@ -422,6 +442,7 @@ def main() -> str:
     ends = ["Sem1-ECE", "Sem2-ECE", "g missed", "lower end too high", "upper end too low"]
     parts = [setting, ABOUT_FALSE, table([*first, "hidden", "Sem1-ECE over", "bias of g"], false)]
     parts += [ABOUT_CLUSTERS, table([*first, "hidden"], clusters), ABOUT_POWER, table([*second, *ends], power)]
+    parts += [ABOUT_HELD, table([*second[:7], "SemX rejects", *ends[2:]], held)]
     designs = [f"{n} answers, {size:,} questions" for n, size in EQUAL_COST]
     return "\n\n".join([*parts, ABOUT_COST, table(["model", *designs], costs)])
 
