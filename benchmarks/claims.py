@@ -428,8 +428,9 @@ def main() -> str:
     minutes = (time.perf_counter() - began) / 60
     errors = [f"{200 * (p * (1 - p) / REPLICATIONS) ** 0.5:.1f}" for p in (0.025, 0.05)]
     setting = (
-        f"{REPLICATIONS:,} runs a cell; pools of {POOL:,} questions; {minutes:.0f} minutes. Two Monte Carlo standard "
-        f"errors: {errors[0]} points at 2.5 %, {errors[1]} at 5 %. Worst calibrated cell of {len(false)} and, in clusters, of {len(clusters)}: "
+        f"{REPLICATIONS:,} runs a cell; pools of {POOL:,} questions; {minutes:.0f} minutes. "
+        f"Two Monte Carlo standard errors: {errors[0]} points at 2.5 %, {errors[1]} at 5 %. "
+        f"Worst calibrated cell of {len(false)} and, in clusters, of {len(clusters)}: "
         + "; ".join(
             f"{name} {worst(false, at):.1f} and {worst(clusters, at):.1f}"
             for name, at in (("g over", 4), ("g under", 5), ("bracket over", 6), ("bracket under", 7), ("SemX", 8))

@@ -38,7 +38,7 @@ def samples(folder, name, sure):
     return folder / f"{name}.db"
 
 
-@pytest.mark.parametrize("metric", [each for each in METRICS if not each.of_residuals], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", [each for each in METRICS if not each.of_classes], ids=lambda metric: metric.name)
 def test_every_row_gives_a_number_inside_its_interval(metric):
     rng = np.random.default_rng(3)
     confidence = rng.random(80)

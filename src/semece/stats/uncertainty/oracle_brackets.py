@@ -45,20 +45,23 @@ class OracleBracket(NamedTuple):
 
     Parameters
     ----------
-    lower, upper : float
-        Ends of the bracket: what infinitely many such questions would leave open; in [0, 1].
+    value : float
+        The middle of the bracket.
     low, high : float
-        The ends with sampling error, one-sided at (1 + level) / 2 each; in [0, 1].
+        The ends of the bracket with sampling error, one-sided at (1 + level) / 2 each; in [0, 1].
+    lower, upper : float
+        The ends of the bracket: what infinitely many such questions would leave open; in [0, 1].
     sem2, sem1 : float
         Means of Sem2 and Sem1: the plain bracket.
     n_questions : int
         Questions that enter.
     """
 
-    lower: float
-    upper: float
+    value: float
     low: float
     high: float
+    lower: float
+    upper: float
     sem2: float
     sem1: float
     n_questions: int
@@ -155,7 +158,8 @@ def bracket_of(plain: Floats, narrow: Floats, drawn: Drawn) -> OracleBracket:
         lower, upper = means
     low, high = max(ends[0], tighter_ends[0]), min(ends[1], tighter_ends[1])
     sem2, sem1 = means
-    return OracleBracket(lower, upper, min(low, lower), max(high, upper), sem2, sem1, plain.shape[1])
+    middle = (lower + upper) / 2
+    return OracleBracket(middle, min(low, lower), max(high, upper), lower, upper, sem2, sem1, plain.shape[1])
 
 
 def _ends(bounds: Floats, drawn: Drawn) -> tuple[list[float], list[float]]:
