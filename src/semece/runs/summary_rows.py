@@ -292,8 +292,9 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     -------
     DataFrame
         Run, N, excluded, accuracy, oracle confidence, held-out gap and SemX-ECE, the ECEs with their intervals, regimes
-        in percent, failures, judge. ECEs under split pairing and of attempted questions are left out if no run has them, the number
-        of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it is everywhere N.
+        in percent, failures, judge. ECEs under split pairing and of attempted questions are left out if no run has
+        them, the number of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it
+        is everywhere N.
     """
     rows = summary.to_dicts()
     texts = {

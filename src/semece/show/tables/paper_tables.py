@@ -364,7 +364,7 @@ TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "baselines": baseline_rows,
     "abstention": abstention_rows,
     "margin": margin_rows,
-    "sweep": partial(by_budget, sweep),
+    "sweep": partial(drawn_together, sweep),
     "rate": partial(drawn_together, rate),
     "slope": slope_rows,
     "alignment": lambda group: alignment(group.pool),

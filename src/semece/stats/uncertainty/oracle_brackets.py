@@ -21,7 +21,7 @@ import numpy as np
 from semece.stats.counts import Counts, subset_selection
 from semece.stats.estimators.estimate_table import counts_of_many
 from semece.stats.rows import check_choice, check_ids, check_level
-from semece.stats.uncertainty.skewed_means import Drawn, UnitTable
+from semece.stats.uncertainty.skewed_means import Drawn, share_interval
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -164,16 +164,8 @@ def bracket_of(plain: Floats, narrow: Floats, drawn: Drawn) -> OracleBracket:
 
 def _ends(bounds: Floats, drawn: Drawn) -> tuple[list[float], list[float]]:
     """Means of the lower and of the upper bound, and the low end of the one and the high end of the other."""
-    ones = np.ones((bounds.shape[1], 1))
-    means, ends = [], []
-    for side, values in enumerate(bounds):
-        # the pseudo-units of a mean of numbers in [0, 1]: two at 1 and two at 0
-        table = UnitTable.of(values[:, None], 0 * ones, (-ones, 0 * ones), drawn)
-        mean = float(table.mean(table.value)[0])
-        down, up = table.half_widths(np.ones(1)) if table.n > 1 else (1.0, 1.0)
-        means.append(min(max(mean, 0.0), 1.0))
-        ends.append(min(max(mean + (up if side else -down), 0.0), 1.0))
-    return means, ends
+    lower, upper = (share_interval(values, drawn) for values in bounds)
+    return [lower.value, upper.value], [lower.low, upper.high]
 
 
 def plain_bounds(counts: Counts) -> Floats:

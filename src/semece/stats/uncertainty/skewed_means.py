@@ -141,6 +141,15 @@ def influence_interval(influence: Influence, rows: CheckedRows, level: float) ->
     return Interval(value, value - down, value + up)
 
 
+def share_interval(values: Floats, drawn: Drawn) -> Interval:
+    """Mean of numbers in [0, 1], unchecked; the pseudo-units are two at 1 and two at 0. [0, 1] for a single unit."""
+    ones = np.ones((len(values), 1))
+    table = UnitTable.of(values[:, None], 0 * ones, (-ones, 0 * ones), drawn)
+    value = min(max(float(table.mean(table.value)[0]), 0.0), 1.0)
+    down, up = table.half_widths(np.ones(1)) if table.n > 1 else (1.0, 1.0)
+    return Interval(value, max(value - down, 0.0), min(value + up, 1.0))
+
+
 def upward(table: UnitTable, far: Floats) -> float:
     """Find the larger upward half width of the sum of absolute residuals and of the gap with its sign."""
     gap = far.sum()
