@@ -1,4 +1,4 @@
-"""How often a run is called ahead, an alarm is given, or a limit is passed, and how often that is wrong.
+"""How often a run is called ahead, or an alarm is given, and how often that is wrong.
 
 Pairs of runs on the same questions, whose true errors are known. Confidences are Sem1 of 20 answers to questions with
 K ~ U{2..12} classes, Dirichlet(alpha) with alpha in {.15, .4, 1, 3}; a unanimous run is always certain. Correctness is
@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import binom
 
 from benchmarks._tables import table
 from semece.compare.limits import ALARMS
@@ -25,7 +24,6 @@ from semece.stats.diagnostics.changes import correctness_terms
 from semece.stats.estimators import sem2
 from semece.stats.estimators.semx import semx
 from semece.stats.simulation import dirichlet_mixture
-from semece.stats.uncertainty.intervals import ece_interval
 from semece.stats.uncertainty.paired_errors import (
     ErrorTerms,
     binned_terms,
@@ -141,10 +139,6 @@ Alarms of `semece check --baseline` in percent of the runs. Same: the same model
 (at most 5). Flipped: the same answers, and right ones of .15 of all questions are wrong now (at least 90 at N = 150,
 n = 20, calibrated). The alarms are those of accuracy, held-out gap, SemX-ECE, Sem1-ECE, Sem2-ECE, Ver-ECE and mean Ver
 minus accuracy; they share 5 %."""
-ABOUT_LIMITS = """\
-Percent of the runs in which `semece check --max sem1_ece=x` passes although the true Sem1-ECE is x, exact sums for runs
-with one confidence (at most 3): the worst of the accuracies .90, .95, .97, .99 and .998, and of as many wrong ones."""
-
 FALLEN = 0.15
 ASKED = 20_000
 """Questions that a run is drawn from, with replacement."""
@@ -252,19 +246,6 @@ def alarm_row(setting: tuple[str, int, int], *, flipped: bool, replications: int
     return [*row, *map(percent, shares)]
 
 
-def limit_row(confidence: float, size: int) -> list[str]:
-    """How often the upper end of the interval is below the truth; exact."""
-    right = np.arange(size + 1)
-    high = [ece_interval([confidence] * size, np.arange(size) < x).high for x in right]
-    accuracies = [p for some in (0.9, 0.95, 0.97, 0.99, 0.998) for p in (some, 1 - some)]
-    passed = [
-        binom.pmf(right, size, p)[np.array(high) <= abs(p - confidence) + 1e-12].sum()
-        for p in accuracies
-        if abs(p - confidence) > 1e-9
-    ]
-    return [f"{confidence:g}", str(size), percent(max(passed))]
-
-
 def main(replications: int = REPLICATIONS) -> str:
     start = time.perf_counter()
     confidences = draw_confidences(POOL)
@@ -272,7 +253,6 @@ def main(replications: int = REPLICATIONS) -> str:
     alarms = [
         alarm_row(each, flipped=flipped, replications=replications) for flipped in (False, True) for each in SETTINGS
     ]
-    limits = [limit_row(confidence, size) for confidence in (1.0, 0.6, 0.25) for size in (50, 100, 400)]
     minutes = (time.perf_counter() - start) / 60
     setting = f"{replications:,} replications a cell, a pool of {POOL:,} questions, {minutes:.0f} minutes."
     names = ["accuracy", "held-out gap", "Ver − accuracy", "SemX-ECE", "Sem1-ECE", "Sem2-ECE", "Ver-ECE"]
@@ -285,8 +265,6 @@ def main(replications: int = REPLICATIONS) -> str:
             table(header, ranks),
             ABOUT_ALARMS,
             table(["model", "change", "n", "N", "any alarm", *names], alarms),
-            ABOUT_LIMITS,
-            table(["confidence", "N", "passes"], limits),
         ]
     )
 
