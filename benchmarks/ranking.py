@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -20,6 +21,8 @@ from benchmarks._tables import table
 from semece.compare.limits import ALARMS
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.counts import Counts
+from semece.stats.diagnostics.arm_ranks import SURE as SURELY
+from semece.stats.diagnostics.arm_ranks import ranks_of_terms
 from semece.stats.diagnostics.changes import correctness_terms
 from semece.stats.estimators import sem2
 from semece.stats.estimators.semx import semx
@@ -33,11 +36,16 @@ from semece.stats.uncertainty.paired_errors import (
     surely_less,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 TITLE = "Who is ahead"
 POOL = 200_000
 REPLICATIONS = int(os.environ.get("RANKING_REPLICATIONS", "2000"))
 N_ANSWERS = 20
 CHUNK = 50_000
+MOST = 5
+"""Most runs that are ranked together."""
 WIDTHS = 10
 """Intervals take most of the time: one run in so many has them."""
 SURE = 0.025
@@ -48,6 +56,12 @@ Percent of the data sets in which one of two runs is called ahead with more than
 truly worse one at most 5 together), and in which the interval of the change holds the true change."""
 
 
+ABOUT_GROUPS = """\
+Three runs and five, in percent of the data sets: 'wrong': a run is called better than one that is truly as good or
+better (at most 5, all statements of a data set together); 'best ahead': the truly best one is called ahead of all the
+others. 500 questions."""
+
+
 class Model(NamedTuple):
     """A run: the confidence and the chance of being right at each question of the pool."""
 
@@ -56,12 +70,12 @@ class Model(NamedTuple):
 
 
 def draw_confidences(size: int) -> np.ndarray:
-    """Draw Sem1 of two runs on the same questions; shape (2, size)."""
+    """Draw Sem1 of runs on the same questions; shape (MOST, size)."""
     rng = np.random.default_rng(0)
     parts = []
     for start in range(0, size, CHUNK):
         pmf = dirichlet_mixture(min(CHUNK, size - start), rng=rng).pmf
-        parts.append([rng.multinomial(N_ANSWERS, pmf).max(axis=1) / N_ANSWERS for _ in range(2)])
+        parts.append([rng.multinomial(N_ANSWERS, pmf).max(axis=1) / N_ANSWERS for _ in range(MOST)])
     return np.concatenate(parts, axis=1)
 
 
@@ -91,6 +105,16 @@ PAIRS = (
     ("unanimous", 0.01, "over-confident", 0.1),
 )
 """Shape and true error of both runs."""
+GROUPS = (
+    *((("over-confident", 0.1),) * k for k in (3, MOST)),
+    (("over-confident from .7", 0.1), ("over-confident", 0.1), ("crossing", 0.1)),
+    (("unanimous", 0.02),) * 3,
+    (("over-confident", 0.05), ("over-confident from .7", 0.1), ("over-confident", 0.1)),
+    (("calibrated", 0), ("over-confident", 0.15), ("over-confident", 0.15)),
+)
+"""Shape and true error of each of several runs, the best first."""
+ACCURACIES = ((0.7,) * 3, (0.7,) * MOST, (0.75, 0.7, 0.7), (0.8, 0.7, 0.7, 0.7, 0.7), (0.98,) * MOST)
+"""True accuracies of several runs, the best first."""
 
 
 def model(shape: str, error: float, confidence: np.ndarray) -> Model:
@@ -103,11 +127,11 @@ def model(shape: str, error: float, confidence: np.ndarray) -> Model:
     return Model(confidence, SHAPES[shape](confidence, size))
 
 
-def drawn(models: tuple[Model, Model], size: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Draw both runs on the same questions: confidence and correctness."""
+def drawn(models: Sequence[Model], size: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Draw runs on the same questions: confidence and correctness."""
     index, luck = rng.integers(0, len(models[0].accuracy), size), rng.random(size)
-    other = np.where(rng.random(size) < 0.5, luck, rng.random(size))
-    pairs = zip(models, (luck, other), strict=True)
+    others = [np.where(rng.random(size) < 0.5, luck, rng.random(size)) for _ in models[1:]]
+    pairs = zip(models, [luck, *others], strict=True)
     return [(each.confidence[index], (u < each.accuracy[index]).astype(float)) for each, u in pairs]
 
 
@@ -132,6 +156,37 @@ def rank_row(confidences: np.ndarray, pair: tuple[str, float, str, float], size:
     row = [f"{shapes[0]} {errors[0]:g}", f"{shapes[1]} {errors[1]:g}", str(size)]
     print(*row, first, second, covered, width, sep=" | ", file=sys.stderr, flush=True)
     return [*row, percent(first), percent(second), percent(covered), f"{width:.3f}"]
+
+
+def group_row(models: Sequence[Model], errors: Sequence[float], name: str, replications: int) -> list[str]:
+    """How often something wrong is said of several runs, and how often the best is ahead; by errors or accuracies."""
+    higher = name == "accuracy"
+    rng = np.random.default_rng([len(models), *(round(1000 * error) for error in errors)])
+    best, worst = (errors == pick(errors) for pick in ((np.max, np.min) if higher else (np.min, np.max)))
+    wrong, ahead = [], []
+    for _ in range(replications):
+        sides = drawn(models, 500, rng)
+        terms = [(correctness_terms if higher else binned_terms)(*side) for side in sides]
+        rows = sorted(ranks_of_terms(name, range(len(models)), terms, higher=higher), key=itemgetter("arm"))
+        low, high, sure = (np.array([row[key] for row in rows]) for key in ("rank_low", "rank_high", "ahead"))
+        wrong.append((low[best] > 1).any() or (high[worst] < len(models)).any() or (sure[~best] > SURELY).any())
+        ahead.append((sure[best] > SURELY).any())
+    row = [name, ", ".join(f"{error:g}" for error in errors), percent(np.mean(wrong))]
+    row.append(percent(np.mean(ahead)) if best.sum() == 1 else "")
+    print(*row, sep=" | ", file=sys.stderr, flush=True)
+    return row
+
+
+def group_rows(confidences: np.ndarray, replications: int) -> Iterator[list[str]]:
+    """Rank several runs, by ECE and by accuracy."""
+    for group in GROUPS:
+        models = [model(*each, c) for each, c in zip(group, confidences, strict=False)]
+        shapes = " / ".join(dict.fromkeys(shape for shape, _ in group))
+        row = group_row(models, np.array([error for _, error in group]), "ece", replications * 3 // len(group) ** 2)
+        yield [f"ECE, {shapes}", *row[1:]]
+    for some in ACCURACIES:
+        models = [Model(c, np.full_like(c, p)) for p, c in zip(some, confidences, strict=False)]
+        yield group_row(models, np.array(some), "accuracy", replications)
 
 
 ABOUT_ALARMS = """\
@@ -250,6 +305,7 @@ def main(replications: int = REPLICATIONS) -> str:
     start = time.perf_counter()
     confidences = draw_confidences(POOL)
     ranks = [rank_row(confidences, pair, size, replications) for size in (150, 500, 2000) for pair in PAIRS]
+    groups = list(group_rows(confidences, replications))
     alarms = [
         alarm_row(each, flipped=flipped, replications=replications) for flipped in (False, True) for each in SETTINGS
     ]
@@ -263,6 +319,8 @@ def main(replications: int = REPLICATIONS) -> str:
             setting,
             ABOUT_RANKS,
             table(header, ranks),
+            ABOUT_GROUPS,
+            table(["ranked by", "truth", "wrong", "best ahead"], groups),
             ABOUT_ALARMS,
             table(["model", "change", "n", "N", "any alarm", *names], alarms),
         ]
