@@ -56,8 +56,8 @@ Calibrated class by class, in percent of the runs: 'over' and 'under': the rule 
 under-confident, by the interval of the held-out gap g and by the bracket (each must be at most 2.5); 'SemX rejects':
 its test at 5 %, with the lower end of SemX-ECE above 0 in brackets (2.5); 'hidden': 'miscalibrated, though right on
 average' (at most 5); 'Sem1-ECE over': what the interval of Sem1-ECE would say (50 runs), if it were read as a statement
-about the model. Residuals are centred so that the true g is 0; the bracket's are not, and hold the pool's own error of
-some thousandths, which at two answers, where mean Sem2 equals the accuracy on average, is seen at 2,000 questions."""
+about the model. Residuals are centred so that the true g is 0; accuracies, for the bracket, so that the mean one of the
+pool is that of the deployed classes' probabilities."""
 ABOUT_CLUSTERS = f"""\
 The same where every question comes {COPIES} times, each time with other answers and with the same right class; N counts
 clusters, and ids name them."""
@@ -71,7 +71,7 @@ ABOUT_COST = "The same 6,000 answers, spread over more or fewer questions: in pe
 
 
 class Pool(NamedTuple):
-    """Questions with their residuals by bin, and Sem1, Sem2 and the correctness of the deployed answer."""
+    """Questions with their residuals by bin, Sem1, Sem2, and of the deployed answer correctness and chance of it."""
 
     value: np.ndarray
     chance: np.ndarray
@@ -79,6 +79,7 @@ class Pool(NamedTuple):
     sem1: np.ndarray
     sem2: np.ndarray
     correct: np.ndarray
+    deployed: np.ndarray
 
     def clusters(self) -> Pool:
         """Average the rows of each cluster."""
@@ -155,7 +156,8 @@ def draw_pool(cell: Cell, size: int) -> Pool:
         pmf = -np.sort(-FAMILIES[cell.family](few, rng), axis=1)
         right = np.repeat(right_classes(pmf, cell.model, rng), cell.copies, axis=0)
         pmf = np.repeat(pmf, cell.copies, axis=0)
-        ragged = Counts.from_counts(rng.multinomial(cell.n, pmf))
+        counts = rng.multinomial(cell.n, pmf)
+        ragged, most = Counts.from_counts(counts), counts == counts.max(axis=1, keepdims=True)
         found = semx(correct=right.ravel(), counts=ragged)
         place = found.question * len(found.low) + found.bin
         rows = [
@@ -163,7 +165,8 @@ def draw_pool(cell: Cell, size: int) -> Pool:
             for name in ("value", "chance", "held_out")
         ]
         columns = estimate(counts=ragged, correct=list(right))
-        parts.append([*rows, *(columns[name].to_numpy() for name in ("sem1", "sem2", "correct"))])
+        values = [columns[name].to_numpy() for name in ("sem1", "sem2", "correct")]
+        parts.append([*rows, *values, (pmf * most).sum(axis=1) / most.sum(axis=1)])
     return Pool(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -278,13 +281,15 @@ def simulate_runs(pool: Pool, cell: Cell, size: int, replications: int) -> Runs:
     for index in drawn(pool, cell, size, replications):
         own = gap_ends(pool.value.sum(axis=1), pool.held_out.sum(axis=1), index, z)
         first, second = (gap_ends(c - pool.correct, c, index, z) for c in (pool.sem1, pool.sem2))
-        called = np.stack([*sides((own, own)), *sides((second, first))], axis=1)
+        more = pool.correct.mean() - pool.deployed.mean() if exact else 0.0
+        called = np.stack([*sides((own, own)), *sides((second + more, first + more))], axis=1)
+        plain = np.stack([*sides((own, own)), *sides((second, first))], axis=1)
         tested = np.array([tester(row) for row in index])
         missed = (own[0] > truth + TINY) | (own[1] < truth - TINY)
         parts.append([called, tested, missed, pool.value.sum(axis=1)[index].mean(axis=1)])
         if cell.copies == 1 and len(parts) == 1:
             for at in range(min(CHECKED, len(index))):
-                confirm(pool, cell.n, index[at], (called[at], tested[at], tester.truth))
+                confirm(pool, cell.n, index[at], (plain[at], tested[at], tester.truth))
     return Runs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
