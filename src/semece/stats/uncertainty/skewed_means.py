@@ -142,12 +142,19 @@ def influence_interval(influence: Influence, rows: CheckedRows, level: float) ->
 
 
 def share_interval(values: Floats, drawn: Drawn) -> Interval:
-    """Mean of numbers in [0, 1], unchecked; the pseudo-units are two at 1 and two at 0. [0, 1] for a single unit."""
+    """Mean of numbers in [0, 1] with Agresti and Coull's interval, unchecked; [0, 1] for a single unit.
+
+    Two pseudo-units at 1 and two at 0 count for the variance, and for the middle where that moves an end outwards:
+    numbers may vary much less than shares of the same mean, and then the middle is the mean.
+    """
     ones = np.ones((len(values), 1))
     table = UnitTable.of(values[:, None], 0 * ones, (-ones, 0 * ones), drawn)
     value = min(max(float(table.mean(table.value)[0]), 0.0), 1.0)
-    down, up = table.half_widths(np.ones(1)) if table.n > 1 else (1.0, 1.0)
-    return Interval(value, max(value - down, 0.0), min(value + up, 1.0))
+    if table.n < 2:
+        return Interval(value, 0.0, 1.0)
+    middle = (value * table.n + PSEUDO / 2) / (table.n + PSEUDO)
+    half = table.z * float(table.covariance(table.value)[0, 0]) ** 0.5
+    return Interval(value, max(min(middle, value) - half, 0.0), min(max(middle, value) + half, 1.0))
 
 
 def upward(table: UnitTable, far: Floats) -> float:
