@@ -87,7 +87,8 @@ def sweep(
     ([0.666667, 0.5, None], [None, None, '5 questions have fewer responses'])
     """
     unit, level = check_ids(ids, len(pool.correct)), check_level(resampling.level)
-    drawn, options = Drawn(np.ones(len(pool.correct)), unit, level), {"level": level, "ids": unit}
+    drawn = Drawn(np.ones(len(pool.correct)), unit, level)
+    options: dict[str, Any] = {"level": level, "ids": unit}
     accuracy = accuracy_interval(pool.correct, **options)
 
     def numbers(n: int, first: Floats, second: Floats) -> dict[str, Any]:

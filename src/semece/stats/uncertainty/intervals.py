@@ -265,7 +265,8 @@ def upper_end(residuals: Residuals, level: float) -> float:
     sign = np.where(np.abs(r) < TINY, 0.0, np.sign(r))
     signs = np.outer(sign, sign)
     spread = max(float(np.where(signs == 0, np.abs(covariance), signs * covariance).sum()), 0.0) ** 0.5
-    return min(max(float(np.abs(r).sum()), start) + float(ndtri(0.5 + level / 2)) * spread, 1.0)
+    high = max(float(np.abs(r).sum()), start) + float(ndtri(0.5 + level / 2)) * spread
+    return min(float(high), 1.0)
 
 
 def debiased(residuals: Residuals, rng: int | np.random.Generator = 0) -> float:
