@@ -20,7 +20,7 @@ import numpy as np
 
 from semece.stats.counts import Counts, subset_selection
 from semece.stats.estimators.estimate_table import counts_of_many
-from semece.stats.rows import check_choice, check_ids, check_level
+from semece.stats.rows import check_choice, check_ids, check_level, check_weights
 from semece.stats.uncertainty.skewed_means import Drawn, share_interval
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def oracle_bracket(
     method: Method = "narrow",
     level: float = 0.95,
     ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> OracleBracket:
     r"""Bracket the mean oracle confidence E c\*, with sampling error.
 
@@ -110,6 +111,8 @@ def oracle_bracket(
         In (0, 1).
     ids : array_like, shape (Q,), optional
         Cluster of each question; without them every question is its own.
+    weights : array_like, shape (Q,), optional
+        Frequency weights >= 0, whole numbers: how often each question occurs.
 
     Returns
     -------
@@ -119,7 +122,7 @@ def oracle_bracket(
     Raises
     ------
     ValueError
-        If no question has two answers, for an unknown method, and for ids that are not one per question.
+        If no question has two answers, for an unknown method, and for ids or weights that are not one per question.
 
     Notes
     -----
@@ -137,7 +140,8 @@ def oracle_bracket(
     check_level(level)
     every = counts_of_many(labels, counts)
     known = None if ids is None else check_ids(ids, len(every))
-    questions = np.flatnonzero(every.responses >= LEAST)
+    times = np.ones(len(every)) if weights is None else check_weights(weights, len(every))
+    questions = np.flatnonzero((every.responses >= LEAST) & (times > 0))
     if len(questions) == 0:
         raise ValueError(
             f"at least one question must have {LEAST} answers; got at most {every.responses.max(initial=0)}"
@@ -146,7 +150,7 @@ def oracle_bracket(
     different, number = every.take(questions)[0].distinct()
     plain = plain_bounds(different)
     narrow = narrow_bounds(different, plain) if method == "narrow" else plain
-    return bracket_of(plain[:, number], narrow[:, number], Drawn(np.ones(len(questions)), clusters, level))
+    return bracket_of(plain[:, number], narrow[:, number], Drawn(times[questions], clusters, level))
 
 
 def bracket_of(plain: Floats, narrow: Floats, drawn: Drawn) -> OracleBracket:
@@ -159,7 +163,7 @@ def bracket_of(plain: Floats, narrow: Floats, drawn: Drawn) -> OracleBracket:
     low, high = max(ends[0], tighter_ends[0]), min(ends[1], tighter_ends[1])
     sem2, sem1 = means
     middle = (lower + upper) / 2
-    return OracleBracket(middle, min(low, lower), max(high, upper), lower, upper, sem2, sem1, plain.shape[1])
+    return OracleBracket(middle, min(low, lower), max(high, upper), lower, upper, sem2, sem1, int(drawn.weights.sum()))
 
 
 def _ends(bounds: Floats, drawn: Drawn) -> tuple[list[float], list[float]]:
