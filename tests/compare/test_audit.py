@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from semece.compare.audit import (
     COLUMNS,
     AuditDesign,
+    Sheet,
     deployed_answers,
     draw,
     export_sheets,
@@ -26,12 +27,14 @@ from semece.compare.audit import (
     read_sheet,
     score_sheets,
 )
-from semece.compare.audit.audit_tables import AuditedAnswer, everything, numbers_table
+from semece.compare.audit.audit_tables import AuditedAnswer, numbers_table
 from semece.compare.audit.draws import allocate, share_out
 from semece.compare.audit.row_codes import Key
+from semece.compare.audit.sheet_scores import kept_audit
 from semece.compare.audit.sheets import csv_bytes
 from semece.compare.labelled_files import read_labelled
 from semece.errors import ParseError, SemeceError
+from semece.runs.corrections import Correction
 from semece.runs.run import Run
 from semece.runs.scored_samples import score as score_samples
 from semece.stats.correction import corrected_accuracy
@@ -111,6 +114,12 @@ def fill(path, verdict):
         writer.writeheader()
         writer.writerows({**row, "verdict": verdict(row)} for row in rows)
     return read_sheet(path)
+
+
+def correction_of(plan, judged, answers):
+    """What an audit without sheets changes."""
+    sheet = Sheet(Path("audit-1.csv"), "stamp", ())
+    return Correction.of(kept_audit(plan, [sheet], judged), answers)
 
 
 def says(truth):
@@ -499,7 +508,7 @@ def test_the_corrected_accuracy_is_unbiased_whatever_the_strata(large, by):
         plan, drawn = draw(answers, size=80, by=by, seed=seed)
         words = ("incorrect", "correct")
         judged = [AuditedAnswer(one.answer, one.stratum, {0: words[truth[one.answer.question.id]]}) for one in drawn]
-        known = everything(plan, answers, judged)
+        known = correction_of(plan, judged, answers).known
         found.append(corrected_accuracy([each.correct for each in answers], known.audited))
     value, low, high = np.array(found).T
     expected = np.mean(list(truth.values()))
@@ -623,7 +632,8 @@ def test_a_confidence_that_is_missing_leaves_the_others_their_share(large):
     answers = deployed_answers(run)
     plan, drawn = draw(answers, size=100, by="verdict", seed=3)
     judged = [AuditedAnswer(one.answer, one.stratum, {0: "correct"}) for one in drawn]
-    known = everything(plan, answers, judged)
+    correction = correction_of(plan, judged, answers)
+    known = correction.known
     kept = np.array([each.verbalized is not None for each in answers])
     among = known.among(kept)
     assert among.judged == sum(one.answer.verbalized is not None for one in drawn)
@@ -633,7 +643,7 @@ def test_a_confidence_that_is_missing_leaves_the_others_their_share(large):
     stated = [each for each in answers if each.verbalized is not None]
     ids = [stated[place].question.id for place in among.place]
     assert ids == [one.answer.question.id for one in drawn if one.answer.verbalized is not None]
-    assert numbers_table(answers, known)["audited"].to_list() == [100, 100, 100, among.judged]
+    assert numbers_table(correction)["audited"].to_list() == [100, 100, 100, among.judged]
 
 
 def test_peoples_verdicts_are_labelled_answers_for_other_judges(large, tmp_path):

@@ -1,9 +1,8 @@
 # The names of this door, and where they are.
 
-from .audited_answers import Deployed as Deployed
-from .audited_answers import deployed_answers as deployed_answers
 from .draws import BY as BY
 from .draws import AuditPlan as AuditPlan
+from .draws import deployed_answers as deployed_answers
 from .draws import draw as draw
 from .sheet_exports import AuditDesign as AuditDesign
 from .sheet_exports import Exported as Exported

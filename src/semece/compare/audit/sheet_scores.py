@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 from semece.compare.audit.audit_tables import (
     AuditedAnswer,
     annotators_table,
-    everything,
     numbers_table,
     quality_table,
     strata_table,
     thresholds_table,
 )
-from semece.compare.audit.audited_answers import deployed_answers
-from semece.compare.audit.draws import ids_hash
+from semece.compare.audit.draws import deployed_answers, ids_hash
 from semece.compare.audit.row_codes import Key, read_code
 from semece.errors import ParseError, SemeceError
+from semece.runs import AuditedRow, Correction, KeptAudit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +25,9 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.compare.audit.audited_answers import Deployed
     from semece.compare.audit.draws import AuditPlan
     from semece.compare.audit.sheets import Sheet, SheetRow
-    from semece.runs import Run
+    from semece.runs import Deployed, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +65,8 @@ class Scored:
         Answers on which people do not say what the judge says, or differ.
     judged : list of AuditedAnswer
         Every answer with a verdict that counts.
+    audit : KeptAudit
+        The same as a run file keeps it.
     notes : tuple of str
         What deserves a look, one sentence each.
     """
@@ -81,6 +81,7 @@ class Scored:
     annotators: pl.DataFrame
     disagreements: list[dict[str, Any]]
     judged: list[AuditedAnswer]
+    audit: KeptAudit
     notes: tuple[str, ...]
 
 
@@ -124,20 +125,29 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
         **lost,
         "disputed": sum(0 < each.people < 1 for each in judged),
     }
-    known = everything(plan, answers, judged)
+    audit = kept_audit(plan, sheets, judged)
+    correction = Correction.of(audit, answers)
     return Scored(
         run=run.name,
         judge=run.judge_names[1],
         counts=counts,
         strata=strata_table(plan, judged),
-        numbers=numbers_table(answers, known, run.classes()),
-        thresholds=thresholds_table(answers, known, plan.by, len(run.question_views())),
-        quality=quality_table(plan, shown, judged),
+        numbers=numbers_table(correction, run.classes()),
+        thresholds=thresholds_table(correction, len(run.question_views())),
+        quality=quality_table(audit, shown, judged),
         annotators=annotators_table(sheets, judged),
         disagreements=[_disagreement(each, sheets) for each in judged if each.people != each.answer.said],
         judged=judged,
+        audit=audit,
         notes=tuple(_notes(plan, shown, counts)),
     )
+
+
+def kept_audit(plan: AuditPlan, sheets: Sequence[Sheet], judged: Sequence[AuditedAnswer]) -> KeptAudit:
+    """Put people's verdicts together as the run file keeps them."""
+    rows = [AuditedRow(one.answer.question.id, one.answer.answer, one.stratum, one.people) for one in judged]
+    names = tuple(sheet.path.name for sheet in sheets)
+    return KeptAudit(sheets[0].stamp, names, plan.by, plan.sizes, tuple(rows))
 
 
 def _check_sheets(sheets: Sequence[Sheet]) -> None:
