@@ -10,8 +10,6 @@ import time
 import zlib
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import StoreError
-
 if TYPE_CHECKING:
     import sqlite3
 
@@ -21,26 +19,14 @@ _TABLE = """CREATE TABLE IF NOT EXISTS audits (
 _ROWS = "SELECT judge, sheet, body, time, checksum FROM audits"
 
 
-def newest_audit(connection: sqlite3.Connection, judge: str, path: str) -> dict[str, Any] | None:
-    """Give the audit of a judge that was kept last; None if there is none.
-
-    Raises
-    ------
-    StoreError
-        It is not what was stored.
-    """
+def newest_audit(connection: sqlite3.Connection, judge: str) -> tuple[dict[str, Any] | None, bool]:
+    """Give the audit of a judge that was kept last, or None, and whether it is what was stored."""
     if not _there(connection):
-        return None
+        return None, True
     row = connection.execute(f"{_ROWS} WHERE judge = ? ORDER BY time DESC, rowid DESC LIMIT 1", (judge,)).fetchone()
-    if row is None:
-        return None
-    if row[-1] != _checksum(row):
-        raise StoreError(
-            f"{path}: an audit is not what was stored ({row[0]}): the file is damaged or was changed by hand; "
-            "'semece audit score' with its sheets stores it again, --uncorrected reads without it"
-        )
-    body: dict[str, Any] = json.loads(row[2])
-    return body
+    if row is None or row[-1] != _checksum(row):
+        return None, row is None
+    return json.loads(row[2]), True
 
 
 def keep_audit(connection: sqlite3.Connection, judge: str, sheet: str, body: dict[str, Any]) -> None:

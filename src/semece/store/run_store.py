@@ -316,9 +316,21 @@ class Store:
             self._guard.release()
 
     def audit(self, judge: str) -> dict[str, Any] | None:
-        """Read the audit of a judge that was kept last, by the judge's id; None if there is none."""
+        """Read the audit of a judge that was kept last, by the judge's id; None if there is none.
+
+        Raises
+        ------
+        StoreError
+            It is not what was stored.
+        """
         with explained(self.path):
-            return newest_audit(self._connection, judge, self.path)
+            found, intact = newest_audit(self._connection, judge)
+        if not intact:
+            raise StoreError(
+                f"{self.path}: an audit is not what was stored ({judge}): the file is damaged or was changed by hand; "
+                "'semece audit score' with its sheets stores it again, --uncorrected reads without it"
+            )
+        return found
 
     def keep_audit(self, judge: str, sheet: str, body: dict[str, Any]) -> None:
         """Keep what people said of a judge's verdicts, under the judge's id and what the sheets are a sample of.

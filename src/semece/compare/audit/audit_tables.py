@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.compare.audit.draws import AuditPlan
-    from semece.compare.audit.sheets import Sheet
-    from semece.records import Verdict
+    from semece.compare.audit.filled_sheets import Sheet
     from semece.runs import Deployed, GradedClasses, KeptAudit
 
     Floats = NDArray[np.float64]
@@ -63,7 +62,7 @@ class AuditedAnswer:
 
     answer: Deployed
     stratum: int
-    verdicts: dict[int, Verdict]
+    verdicts: dict[int, str]
 
     @property
     def people(self) -> float:
