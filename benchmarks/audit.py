@@ -8,6 +8,7 @@ calls 25 % of the wrong answers correct and misses none.
 
 from __future__ import annotations
 
+import os
 import time
 from itertools import product
 
@@ -23,15 +24,15 @@ from semece.stats.uncertainty.intervals import ece_interval
 
 TITLE = "Corrected numbers of an audited judge"
 POOL = 400_000
-REPLICATIONS = 2000
+REPLICATIONS = int(os.environ.get("AUDIT_REPLICATIONS", "2000"))
 SIZES = (500, 4000)
 AUDITED = (50, 100, 200)
 JUDGES = {"usual": (0.05, 0.15), "lenient": (0.25, 0.0)}
 
 ABOUT = """\
 Audited: how many answers people judged, drawn by the judge's verdict as `semece audit export` does, or all alike.
-Covers: how often, in percent, the 95 % interval holds the truth: of the accuracy, of the gap between mean Sem1 and
-accuracy, of Sem1-ECE, and of Sem1-ECE as the judge alone would have it. Bias: of the corrected Sem1-ECE, plug-in and debiased."""
+Covers: how often, in percent, the 95 % interval holds the truth: of the accuracy, of mean Sem1 less accuracy, of
+Sem1-ECE, and of Sem1-ECE as the judge alone would have it. Bias: of the corrected Sem1-ECE, plug-in and debiased."""
 
 
 def judged(rng: np.random.Generator, people: np.ndarray, judge: str) -> np.ndarray:
@@ -86,7 +87,18 @@ def main(replications: int = REPLICATIONS, pool_size: int = POOL) -> str:
     rows = [row(pool, cell, replications) for cell in cells]
     minutes = (time.perf_counter() - start) / 60
     setting = f"{replications:,} replications a cell, a pool of {pool_size:,} questions, {minutes:.0f} minutes."
-    header = ["population", "Q", "audited", "by", "judge", "accuracy covers", "gap covers", "ECE covers", "too high", "mean width"]
+    header = [
+        "population",
+        "Q",
+        "audited",
+        "by",
+        "judge",
+        "accuracy covers",
+        "gap covers",
+        "ECE covers",
+        "too high",
+        "mean width",
+    ]
     header += ["bias", "debiased", "uncorrected covers"]
     return "\n\n".join([" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, ABOUT, table(header, rows)])
 

@@ -22,7 +22,7 @@ from semece.compare.audit.draws import allocate
 from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.correction import Audited, corrected_held_out, corrected_threshold, held_out_masses
 from semece.stats.counts import Counts
-from semece.stats.estimators.semx import semx
+from semece.stats.estimators.semx import ROUNDING, SemX, semx
 from semece.stats.simulation import dirichlet_mixture
 from semece.stats.uncertainty.held_out_errors import held_out_gap
 
@@ -43,10 +43,17 @@ promise is missed (at most 5), corrected and by the judge alone."""
 
 
 class Pool(NamedTuple):
-    """Counts of the questions, and which class is right; both of shape (Q, K)."""
+    """Questions and what SemX needs of them, whatever the grades: a block selects from counts alone.
+
+    ``counts`` and ``right``, which class is right, have shape (Q, K); ``weight``, the chance that a class is selected
+    in a bin, (Q, K, L); ``held_out``, the mean held-out mass of a bin, (Q, L); ``edges`` are those of the bins.
+    """
 
     counts: np.ndarray
     right: np.ndarray
+    weight: np.ndarray
+    held_out: np.ndarray
+    edges: tuple[np.ndarray, np.ndarray]
 
 
 def draw_pool(share: float, size: int = POOL) -> Pool:
@@ -55,16 +62,42 @@ def draw_pool(share: float, size: int = POOL) -> Pool:
     pmf = -np.sort(-dirichlet_mixture(size, rng=rng).pmf, axis=1)
     ticket, until = rng.random((size, 1)), np.cumsum(pmf, axis=1)
     right = (ticket < until) & (ticket >= until - pmf) & (rng.random((size, 1)) >= share)
-    return Pool(rng.multinomial(N_ANSWERS, pmf), right.astype(float))
+    return measured(rng.multinomial(N_ANSWERS, pmf), right.astype(float))
 
 
-def residuals_of(counts: np.ndarray, correct: np.ndarray):
-    return semx(correct=correct.ravel(), counts=Counts.from_counts(counts))
+def measured(counts: np.ndarray, right: np.ndarray) -> Pool:
+    """Measure once what SemX needs: with no class right the residual is the held-out mass, with one it is less."""
+    n, n_classes = counts.shape
+
+    def residual(correct: np.ndarray) -> np.ndarray:
+        found = semx(correct=correct.ravel(), counts=Counts.from_counts(counts))
+        dense = np.zeros((n, len(found.low)))
+        dense[found.question, found.bin] = found.value
+        edges.append((found.low, found.high))
+        return dense
+
+    edges: list[tuple[np.ndarray, np.ndarray]] = []
+    held_out = residual(np.zeros((n, n_classes)))
+    one = np.eye(n_classes)
+    weight = np.stack([held_out - residual(np.tile(one[k], (n, 1))) for k in range(n_classes)], axis=1)
+    return Pool(counts, right, weight, held_out, edges[0])
+
+
+def residuals_of(pool: Pool, correct: np.ndarray) -> SemX:
+    """Give SemX's residuals of some of the pool's questions, as :func:`semece.semx` does."""
+    n, n_bins = pool.held_out.shape
+    value = pool.held_out - np.einsum("qkl,qk->ql", pool.weight, correct)
+    chance = pool.weight.sum(axis=1)
+    question, place = (each.ravel() for each in np.indices((n, n_bins)))
+    kept = chance.ravel() > ROUNDING
+    columns = (each.ravel()[kept] for each in (value, np.zeros_like(value), chance, pool.held_out))
+    every = np.arange(n), np.full(n, N_ANSWERS // 2)
+    return SemX(question[kept], place[kept], *columns, *every, *pool.edges)
 
 
 def truth_of(pool: Pool) -> tuple[float, float, np.ndarray, np.ndarray]:
     """Give g, SemX-ECE, and Sem1 and correctness of the deployed answers."""
-    found = residuals_of(*pool)
+    found = residuals_of(pool, pool.right)
     mean = np.bincount(found.bin, found.value, len(found.low)) / len(pool.counts)
     deployed = pool.counts.argmax(axis=1)
     return mean.sum(), np.abs(mean).sum(), pool.counts.max(axis=1) / N_ANSWERS, pool.right[range(POOL), deployed]
@@ -83,7 +116,8 @@ def replicate(rng: np.random.Generator, pool: Pool, cell: tuple[str, int, int], 
     """Judge, audit and correct one run."""
     judge, size, audited = cell
     index = rng.integers(0, POOL, size)
-    counts, right = pool.counts[index], pool.right[index]
+    some = pool._replace(**{name: getattr(pool, name)[index] for name in ("counts", "right", "weight", "held_out")})
+    counts, right = some.counts, some.right
     chance, (false_correct, missed) = rng.random(right.shape), JUDGES[judge]
     said = np.where(right == 1, chance >= missed, chance < false_correct).astype(float)
     deployed = counts.argmax(axis=1)
@@ -91,7 +125,7 @@ def replicate(rng: np.random.Generator, pool: Pool, cell: tuple[str, int, int], 
     own[np.arange(size), deployed] = 1.0
     by_judge, people = said[np.arange(size), deployed], right[np.arange(size), deployed]
     sheet = audited_of(rng, by_judge, people, audited)
-    every, mine, others = (residuals_of(counts, values) for values in (said, own, np.where(own > 0, 0, said)))
+    every, mine, others = (residuals_of(some, values) for values in (said, own, np.where(own > 0, 0, said)))
     found = corrected_held_out(held_out_masses(every, mine, others, by_judge), sheet, rng=rng)
     alone = held_out_gap(every)
     gap, error, sem1, correct = truth

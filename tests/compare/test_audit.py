@@ -6,6 +6,7 @@ import json
 import random
 import re
 import sys
+import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -740,6 +741,8 @@ def test_xlsx_says_what_to_install(large, tmp_path, monkeypatch):
         pytest.raises(SemeceError, match=re.escape("xlsxwriter; install it with pip install 'semece[audit]'")),
     ):
         export_sheets(run, tmp_path / "audit.xlsx")
+    with zipfile.ZipFile(tmp_path / "audit.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "")
     with pytest.raises(
         SemeceError, match=re.escape("openpyxl; install it with pip install 'semece[audit]', or use CSV")
     ):
