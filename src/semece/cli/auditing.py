@@ -111,10 +111,16 @@ def score(  # noqa: PLR0917 - one parameter per option
     if output is not None:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(found))
         write("".join(lines).encode("utf-8", "backslashreplace"), output)
-    print_found(score_lines(found, listed), lambda: as_data(found), as_json=as_json)
+    kept = keep and not trouble
+    lines = [*score_lines(found, listed), *([KEPT.format(run)] if kept else [])]
+    print_found(lines, lambda: as_data(found) | {"kept": kept}, as_json=as_json)
     if trouble:
         typer.echo(f"semece: the audit is not kept, so other commands do not use it: {trouble}; or --no-keep", err=True)
         raise typer.Exit(4)
+
+
+KEPT = "Kept in {}: summary, report, compare, check and the table abstention correct the judge's errors by this audit."
+"""The last line where an audit was kept."""
 
 
 def _kept(run: Run, found: Scored) -> str | None:
