@@ -45,13 +45,14 @@ def open_runs(
 
     Unless ``uncorrected``, an audit that a file holds corrects the errors of its judge.
     """
-    from semece import Run, load_recalibration
+    from semece import load_recalibration
+    from semece.runs import open_run
 
     with ExitStack() as stack:
         with bad_arguments():
             fitted = None if recalibrate is None else load_recalibration(recalibrate)
             given: Any = {"judge": judge, "recalibration": fitted, "corrected": not uncorrected}
-            opened = [stack.enter_context(Run(path, **given)) for path in paths]
+            opened = [stack.enter_context(open_run(path, **given)) for path in paths]
             for run in opened if fitted else ():
                 run.question_views()  # says here if the map does not fit
         if judge is not None:
