@@ -112,8 +112,8 @@ def score(  # noqa: PLR0917 - one parameter per option
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(found))
         write("".join(lines).encode("utf-8", "backslashreplace"), output)
     kept = keep and not trouble
-    lines = [*score_lines(found, listed), *([KEPT.format(run)] if kept else [])]
-    print_found(lines, lambda: as_data(found) | {"kept": kept}, as_json=as_json)
+    said = [*score_lines(found, listed), *([KEPT.format(run)] if kept else [])]
+    print_found(said, lambda: as_data(found) | {"kept": kept}, as_json=as_json)
     if trouble:
         typer.echo(f"semece: the audit is not kept, so other commands do not use it: {trouble}; or --no-keep", err=True)
         raise typer.Exit(4)
