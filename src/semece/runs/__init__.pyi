@@ -14,6 +14,7 @@ from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .metrics import residual_quantities as residual_quantities
+from .metrics import scores_in as scores_in
 from .named_scores import NamedScore as NamedScore
 from .named_scores import named_scores as named_scores
 from .recalibrated import load_recalibration as load_recalibration
