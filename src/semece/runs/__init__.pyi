@@ -17,6 +17,8 @@ from .metrics import residual_quantities as residual_quantities
 from .metrics import scores_in as scores_in
 from .named_scores import NamedScore as NamedScore
 from .named_scores import named_scores as named_scores
+from .recalibrated import MEASURES as MEASURES
+from .recalibrated import effect_lines as effect_lines
 from .recalibrated import load_recalibration as load_recalibration
 from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format
