@@ -284,7 +284,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     write(f"{text.rstrip()}\n".encode(), output)
 
 
-def figure(
+def figure(  # noqa: PLR0917 - one parameter per option
     name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")],
     runs: Runs,
     output: ToFile,

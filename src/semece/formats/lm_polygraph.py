@@ -3,7 +3,7 @@
 Schema: lm-polygraph at efea882, ``utils/manager.py`` (UEManager): ``estimations`` holds a list of uncertainties by
 level and estimator, ``stats`` the ``input_texts`` and ``target_texts`` and what ``save_stats`` names. The answers are
 ``sample_texts``, which ``save_stats=["sample_texts"]`` keeps, else the one of ``greedy_texts``. Every estimation of a
-sequence is a score of which less is surer. A JSON document with ``estimations`` by estimator and ``stats`` is read, too.
+sequence is a score of which less is surer. A JSON document with ``estimations`` by name and ``stats`` is read, too.
 
 The archive holds a pickle. Of what it names only containers and numbers are built, so that nothing in a file is run.
 """

@@ -174,6 +174,23 @@ def scores_row(question: Mapping[str, float], responses: Sequence[Mapping[str, f
     return canonical({"question": dict(question), "responses": [dict(each) for each in responses]})
 
 
+def numbers_as_given(rows: Iterable[str], usable: Sequence[int]) -> dict[str, float | list[float | None]]:
+    """Give the scores of a question as they came: a number, or a list with one per usable response.
+
+    Examples
+    --------
+    >>> numbers_as_given([scores_row({"entropy": 2.0}, [{"p_true": 0.9}, {}, {"p_true": 0.5}])], [0, 1])
+    {'entropy': 2.0, 'p_true': [0.9, None]}
+    """
+    found: dict[str, float | list[float | None]] = {}
+    for row in map(json.loads, rows):
+        found |= row["question"]
+        responses = row["responses"]
+        for name in dict.fromkeys(name for each in responses for name in each):
+            found[name] = [responses[i].get(name) if i < len(responses) else None for i in usable]
+    return found
+
+
 def largest_class(responses: Sequence[Response], partition: Partition | None) -> list[int]:
     """Give the indices of the responses with the most frequent answer, of all that tie; without classes of none."""
     if partition is None:

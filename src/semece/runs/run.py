@@ -13,7 +13,7 @@ from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
 from semece.records import CONFIDENCE_KIND, ScoreKind
 from semece.runs.graded_classes import GradedClasses, graded_classes
-from semece.runs.named_scores import NamedScore, named_scores, plain_kinds, score_names
+from semece.runs.named_scores import STAGE, NamedScore, named_scores, numbers_as_given, plain_kinds, score_names
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.recalibrated import applied_effects, recalibrated, recalibration_text, warning_of
 from semece.runs.scored_samples import read_sample
@@ -135,6 +135,11 @@ class Run:
     def recalibration_effects(self) -> tuple[Effect, ...]:
         """What its map changes on its complete questions, none of which the map has seen; empty without a map."""
         return () if self.recalibration is None else applied_effects(self._as_read, self._views, self.recalibration)
+
+    def numbers_as_given(self, view: QuestionView) -> dict[str, float | list[float | None]]:
+        """Give the scores of a question as they came: a number, or a list with one per usable response."""
+        rows = (reply.raw for reply in self._store.replies(STAGE, view.question.id))
+        return numbers_as_given(rows, [r.index for r in view.responses if r.usable])
 
     def kind_of(self, score: str) -> ScoreKind:
         """Say what the numbers of a score mean as they came."""
