@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from semece.datasets import read_rows
 from semece.errors import ParseError, visible
 from semece.formats.json_stream import Json, JsonStream
+from semece.records import ScoreKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -79,6 +80,21 @@ class Findings:
     def add_dataset(self, name: str, where: str) -> None:
         """Write down a dataset."""
         self.datasets.setdefault(visible(name), where)
+
+    def add_kind(self, name: str, kind: object, where: str) -> None:
+        """Write down what a file says of the kind of a score.
+
+        Raises
+        ------
+        ParseError
+            It is no kind, or another one than was said before.
+        """
+        try:
+            text = ScoreKind.of(str(kind)).text
+        except ValueError as error:
+            raise ParseError(f"{where}: score_kinds, {name}: {error}") from None
+        if self.kinds.setdefault(name, text) != text:
+            raise ParseError(f"{where}: the kind of {name} must be {self.kinds[name]} as before; got {text}")
 
     def scores_of(self, found: Mapping[Any, Json]) -> dict[str, float]:
         """Take the scores that were asked for among what scorers said; what is no finite number is none.

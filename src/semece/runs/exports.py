@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
 from semece.errors import DiskError, SemeceError
-from semece.records import CONFIDENCE_KIND
+from semece.runs.named_scores import declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,9 +78,9 @@ def _sample(run: Run, view: QuestionView) -> dict[str, Any]:
         "confidences": [r.confidence for r in usable],
     }
     if given := run.numbers_as_given(view) if run.given else {}:
-        kinds = {name: run.kind_of(name) for name in given}
+        kinds = declared(run.scored_questions().kinds)
         sample["scores"] = given
-        sample["score_kinds"] = {name: kind.text for name, kind in kinds.items() if kind != CONFIDENCE_KIND}
+        sample["score_kinds"] = {name: kind for name, kind in kinds.items() if name in given}
     if view.partition is not None:
         sample["labels"] = list(view.partition.labels)
         sample["grades"] = {str(label): verdict for label, verdict in view.grades.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question
 from semece.records import Alarm, Estimate, Response
-from semece.runs.named_scores import NO_SCORES, OVER, STAGE, TITLES, largest_class, plain_kinds, read_scores
+from semece.runs.named_scores import NO_SCORES, OVER, STAGE, TITLES, kinds_of, largest_class, read_scores
 from semece.sampling import decided, read_responses, scale_of, usable_answers
 from semece.store import KeptJudge, read_stored, source_of
 
@@ -100,7 +100,7 @@ class ViewReader:
     """
 
     def __init__(self, store: Store, view: dict[str, Any], judges: tuple[Judge, Judge], reader: ReplyReader) -> None:
-        self._store, self._view, self._reader, self._kinds = store, view, reader, plain_kinds(view)
+        self._store, self._view, self._reader, self._kinds = store, view, reader, kinds_of(view)
         self._readings, self._scales = f"readings {reader.id}", f"confidence scale {reader.id}"
         kept = [KeptJudge(judge, store.derived) for judge in judges]
         self._judges = kept[0], kept[1]

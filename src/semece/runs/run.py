@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
-from semece.records import CONFIDENCE_KIND, ScoreKind
 from semece.runs.graded_classes import GradedClasses, graded_classes
-from semece.runs.named_scores import STAGE, NamedScore, named_scores, numbers_as_given, plain_kinds, score_names
+from semece.runs.named_scores import STAGE, kinds_of, numbers_as_given
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.recalibrated import applied_effects, recalibrated, recalibration_text, warning_of
+from semece.runs.scored_questions import NamedScore, ScoredQuestions, named_scores, score_names
 from semece.runs.scored_samples import read_sample
 from semece.sampling import Settings, read_reply
 from semece.store import FINAL, Store
@@ -129,7 +129,7 @@ class Run:
     @property
     def recalibration_warning(self) -> str | None:
         """Say where the run differs from what its map was fitted on; None if it has none or does not differ."""
-        return None if self.recalibration is None else warning_of(self.recalibration, self)
+        return None if self.recalibration is None else warning_of(self.recalibration, self._facts)
 
     @cached_property
     def recalibration_effects(self) -> tuple[Effect, ...]:
@@ -141,9 +141,15 @@ class Run:
         rows = (reply.raw for reply in self._store.replies(STAGE, view.question.id))
         return numbers_as_given(rows, [r.index for r in view.responses if r.usable])
 
-    def kind_of(self, score: str) -> ScoreKind:
-        """Say what the numbers of a score mean as they came."""
-        return ScoreKind.of(plain_kinds(self._view).get(score, CONFIDENCE_KIND.text))
+    def scored_questions(self) -> ScoredQuestions:
+        """Give its questions as they were read, with the kinds of the scores that it was given, and what it is of."""
+        return ScoredQuestions(self._as_read, kinds_of(self._view), self._facts)
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        grouping, grading = (judge.id for judge in self.judges)
+        judge = grouping if grouping == grading else f"{grouping} (classes), {grading} (grades)"
+        return {"model": self.model, "dataset": self.dataset, "judge": judge, "answers": str(self.n)}
 
     @property
     def failed_calls(self) -> tuple[int, int]:
@@ -165,7 +171,7 @@ class Run:
     @cached_property
     def _views(self) -> tuple[QuestionView, ...]:
         views = self._as_read
-        return views if self.recalibration is None else recalibrated(self, views, self.recalibration)
+        return views if self.recalibration is None else recalibrated(self.scored_questions(), self.recalibration)
 
     @cached_property
     def _reading(self) -> ViewReader:

@@ -385,14 +385,14 @@ def _content(sample: FileQuestion) -> list[Any]:
     more = [sample.whole, [one.status for one in sample.drawn], [one.scores for one in sample.drawn]]
     plain = not sample.whole and all(one.status == "ok" and not one.scores for one in sample.drawn)
     read = content if plain else [*content, more]
-    return [*read, {"scores": _scores(sample)}] if _has_scores(sample) else read
+    return [*read, _scores(sample)] if _has_scores(sample) else read
 
 
 def _has_scores(sample: FileQuestion) -> bool:
     return bool(sample.numbers) or any(one.numbers for one in sample.drawn)
 
 
-def _scores(sample: FileQuestion) -> str:
+def _scores(sample: FileQuestion) -> dict[str, Any]:
     return scores_row(sample.numbers, [one.numbers for one in sample.drawn])
 
 
@@ -435,7 +435,7 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
         key = digest(["respond", name, "samples", i])
         yield StoredReply(key, "respond", name, i, one.status, one.text, canonical(about))
     if _has_scores(sample):
-        yield StoredReply(digest([STAGE, name, "samples"]), STAGE, name, 0, "ok", raw=_scores(sample))
+        yield StoredReply(digest([STAGE, name, "samples"]), STAGE, name, 0, "ok", raw=canonical(_scores(sample)))
     if sample.labels is not None:
         body = canonical({"labels": sample.labels, "grades": sample.grades})
         yield StoredReply(given_key(name), "partition", name, 0, "ok", body, judge=GivenJudge.id)
