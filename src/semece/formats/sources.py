@@ -139,10 +139,13 @@ class Wanted:
         Texts and references from elsewhere, by id.
     model : str or None
         Only responses of this one.
+    scores : tuple of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     """
 
     questions: Mapping[str, Question] = field(default_factory=dict)
     model: str | None = None
+    scores: tuple[str, ...] = ()
 
     def leaves_out(self, model: str) -> bool:
         """Whether the responses of a model are not asked for."""

@@ -163,7 +163,7 @@ class Metric:
     needs : tuple of str
         What the function takes: ``confidence`` and ``correct``, ``correct``, or ``residuals``.
     options : tuple of str
-        Keyword arguments the function takes of ``ids``, ``n_bins`` and ``closed``.
+        Keyword arguments the function takes of ``ids``, ``weights``, ``n_bins`` and ``closed``.
     terms : str
         ``module:function`` of the terms that the metric is made of (:class:`semece.stats.ErrorTerms`): with them runs
         are compared. Without it the function is called on resampled questions.
@@ -262,7 +262,7 @@ class Binning(NamedTuple):
         return cls(n_bins, closed)
 
 
-ECE_OPTIONS = ("ids", "n_bins", "closed")
+ECE_OPTIONS = ("ids", "weights", "n_bins", "closed")
 BESIDE: tuple[Table, ...] = ("baselines",)
 RANKING: tuple[Table, ...] = ("summary", "baselines")
 SCORES: tuple[tuple[str, str, str, Literal["higher", "lower"], tuple[Table, ...], bool], ...] = (
@@ -281,7 +281,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.intervals:accuracy_interval",
         "higher",
         needs=("correct",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="diagnostics.changes:correctness_terms",
     ),
     Metric(
@@ -290,7 +290,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:held_out_gap",
         None,
         needs=("residuals",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:held_out_gap_terms",
         more=("least", "n_questions"),
     ),
@@ -300,7 +300,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:semx_ece",
         "lower",
         needs=("residuals",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:held_out_terms",
         more=("least", "debiased", "p_value", "n_questions", "n_select"),
     ),
@@ -319,11 +319,19 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:gap_interval",
         None,
         tables=("summary", "compare"),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:gap_terms",
     ),
     *(
-        Metric(name, title, f"uncertainty.{place}_interval", better, tables=tables, options=("ids",), of_order=of_order)
+        Metric(
+            name,
+            title,
+            f"uncertainty.{place}_interval",
+            better,
+            tables=tables,
+            options=("ids", "weights"),
+            of_order=of_order,
+        )
         for name, title, place, better, tables, of_order in SCORES
     ),
 )

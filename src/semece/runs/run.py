@@ -275,7 +275,7 @@ class Run:
         schema |= dict.fromkeys(_NUMBERS, pl.Float64) | {"refused": pl.Boolean}
         table = pl.DataFrame(rows, schema=schema)
         columns = [pl.Series(name, values, dtype=pl.Float64) for name, values in score_columns(self._views).items()]
-        return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table), *columns)
+        return with_regimes(table.select("question_id", "text", "status", *list(schema)[3:])).with_columns(*columns)
 
     @property
     def given(self) -> dict[str, bool]:
@@ -369,8 +369,8 @@ def score_columns(views: Sequence[QuestionView]) -> dict[str, list[float | None]
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
 
 
-def _regimes(table: pl.DataFrame) -> pl.Series:
-    """Name the regime of each question with a margin; as a run computes its estimators."""
+def with_regimes(table: pl.DataFrame) -> pl.DataFrame:
+    """Add the regime of each question with a margin; as a run computes its estimators."""
     import polars as pl
 
     from semece.stats import regime
@@ -382,7 +382,7 @@ def _regimes(table: pl.DataFrame) -> pl.Series:
         columns = (rows[name].to_numpy() for name in ("margin", "top_two_mass", "n_classes", "n_responses"))
         for place, name in zip(known.arg_true(), regime(*columns, design="as-run"), strict=True):
             names[place] = str(name)
-    return pl.Series("regime", names, dtype=pl.String)
+    return table.with_columns(pl.Series("regime", names, dtype=pl.String))
 
 
 def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:
