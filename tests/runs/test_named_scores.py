@@ -90,6 +90,11 @@ def test_every_table_limit_and_comparison_has_them(made):
     assert standings.ranking.filter(quantity="p_true_ece", rank=1)["run"].to_list() == ["a"]
     change = standings.changes.filter(quantity="p_true").row(0, named=True)
     assert change["second"] == pytest.approx(0.99)
+    by_order = standings.changes.filter(quantity="entropy_auroc").row(0, named=True)
+    assert by_order["first"] == pytest.approx(row["entropy_auroc"])
+    assert by_order["change_low"] <= by_order["change"] == 0 <= by_order["change_high"]
+    assert "entropy_auroc" in standings.ranking["quantity"].to_list()
+    assert {"p_true_ece", "entropy_auroc"} <= {each.name for each in check_run(other, baseline=run)}
     estimates = run.estimates()
     assert estimates["p_true"].to_list() == pytest.approx(found["p_true"].value.tolist())
 

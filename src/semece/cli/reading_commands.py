@@ -194,7 +194,9 @@ def question_lines(view: QuestionView) -> Iterator[str]:
     yield f"references: {' | '.join(q.references) or 'none'}"
     yield f"status: {e.status}; {e.n_responses} usable of {len(view.responses)} responses, {view.missing} missing"
     numbers = (("Sem1", e.sem1), ("Sem2", e.sem2), ("Ver", e.verbalized), ("margin", e.margin), ("correct", e.correct))
-    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in numbers)
+    given = {**view.scores.confidences, **view.scores.ranked}
+    told = (*numbers, *given.items())
+    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in told)
     if view.partition is not None:
         usable = [r for r in view.responses if r.usable]
         for label, name in enumerate(view.partition.representatives):

@@ -336,6 +336,8 @@ METRICS: tuple[Metric, ...] = (
     ),
 )
 """The metrics, in the order of columns."""
+RANKED = tuple(each for each in METRICS if each.name == "auroc")
+"""By what scores are compared of which only the order means something."""
 
 
 def stats_function(place: str) -> Any:  # noqa: ANN401 - whatever stands there
@@ -370,6 +372,8 @@ def quantities(given: Sequence[Confidence] = ()) -> tuple[ComparedQuantity, ...]
     """Give what runs are compared by that is about a confidence or correctness, as the statistics take it."""
     from semece.stats import ComparedQuantity
 
+    names = tuple(each.column for each in given if each.ranked and each.pooled)
+    orders = [ComparedQuantity(each.name, each.value, None, (), each.better, names) for each in RANKED if names]
     return tuple(
         ComparedQuantity(
             metric.name,
@@ -380,7 +384,7 @@ def quantities(given: Sequence[Confidence] = ()) -> tuple[ComparedQuantity, ...]
         )
         for metric in metrics_of("compare")
         if not metric.of_residuals
-    )
+    ) + tuple(orders)
 
 
 def residual_quantities() -> dict[str, Callable[[SemX], ErrorTerms]]:
@@ -402,12 +406,14 @@ def directions(given: Sequence[Confidence] = ()) -> dict[str, Literal["higher", 
     >>> directions()["accuracy"], directions()["sem1_ece"]
     ('higher', 'lower')
     """
-    return {
+    own = {
         metric.name if each is None else f"{each.column}_{metric.name}": metric.better
         for metric in metrics_of("compare")
         for _, each in metric.columns(given)
         if metric.better and (each is None or each.pooled)
     }
+    names = [each.column for each in given if each.ranked and each.pooled]
+    return own | {f"{name}_{each.name}": each.better for each in RANKED for name in names if each.better}
 
 
 def titles() -> dict[str, str]:
