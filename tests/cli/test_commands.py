@@ -19,6 +19,7 @@ from semece.datasets import read_rows
 from semece.runs.renderers import guarded
 from semece.runs.run import Run
 from semece.store.run_store import Store
+from tests.making_runs import change
 from tests.servers.openai_server import OpenAIServer
 
 FAKE = "fake/?pmf=.5,.3,.2"
@@ -208,11 +209,11 @@ def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said
     run_starter(semece, "--judge", "fake/judge")
     with sqlite3.connect("a.db") as connection:
         ids = [row[0] for row in connection.execute("SELECT id FROM questions ORDER BY position")]
-        cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
-        connection.execute(cut, ids[:2])
         connection.execute("DELETE FROM replies WHERE stage = 'partition' AND question_id = ?", ids[2:3])
         connection.execute("DELETE FROM derived")
     connection.close()
+    cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
+    change("a.db", cut, ids[:2])
     code, out, err = semece("export", "a.db")
     assert code == 0
     assert err.splitlines() == [

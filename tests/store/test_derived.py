@@ -17,8 +17,9 @@ from semece.runs.health import examine
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.store.derived import Derived, source_of
-from semece.store.run_store import Store, StoredReply
-from tests.store.test_schema import format_of, to_format_1, to_format_2
+from semece.store.run_store import FORMAT_VERSION, Store, StoredReply
+from tests.making_runs import change
+from tests.store.test_schema import format_of, to_format_1, to_format_2, to_format_3
 
 ROWS = [
     {"id": f"q{i}", "question": f"Number {i}?", "references": ["Paris"], "answers": ["Paris", "Paris", "Lyon", "Rome"]}
@@ -105,12 +106,7 @@ def test_each_judge_has_its_own_rows_and_a_new_version_derives_anew(path, asked,
 
 def test_other_answers_are_another_source(path, asked):
     read(path)
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(
-            "UPDATE replies SET text = 'Lyon', checksum = NULL WHERE question_id = 'q1' AND position = 0"
-        )
-    connection.close()
+    change(path, "UPDATE replies SET text = 'Lyon' WHERE question_id = 'q1' AND position = 0")
     asked.clear()
     assert read(path)[1].partition.labels == (0, 1, 0, 2)
     assert set(asked) == {"q1"}
@@ -125,7 +121,7 @@ def test_while_somebody_writes_the_file_it_is_only_read(path, asked):
     assert makers(path)
 
 
-@pytest.mark.parametrize("older", [None, to_format_1, to_format_2])
+@pytest.mark.parametrize("older", [None, to_format_1, to_format_2, to_format_3])
 def test_a_file_that_nobody_may_write_is_read_and_stays_as_it_is(path, older, asked):
     expected = read(path)
     if older:
@@ -144,7 +140,7 @@ def test_an_older_file_that_may_be_written_keeps_what_is_derived_of_it(path, old
     older(path)
     asked.clear()
     assert read(path) == expected
-    assert format_of(path) == 3
+    assert format_of(path) == FORMAT_VERSION
     assert asked
     asked.clear()
     assert read(path) == expected
