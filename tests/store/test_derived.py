@@ -151,7 +151,7 @@ def test_a_store_in_memory_keeps_too():
     with Store(":memory:", write=True) as store:
         store.derived.put("x", b"1", [1])
         store.keep_derived()
-        assert Derived(store._connection).get("x", b"1") == [1]
+        assert Derived(store._execute).get("x", b"1") == [1]
 
 
 # -- damage
@@ -200,7 +200,7 @@ def test_a_value_comes_back_as_it_was(value):
     with Store(":memory:", write=True) as store:
         store.derived.put("x", source_of(1), value)
         store.keep_derived()
-        found = Derived(store._connection).get("x", source_of(1))
+        found = Derived(store._execute).get("x", source_of(1))
     assert found == json.loads(json.dumps(value))
 
 

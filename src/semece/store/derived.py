@@ -14,7 +14,7 @@ from semece.canonical_json import digest
 
 if TYPE_CHECKING:
     import sqlite3
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 TABLES = (
     "CREATE TABLE makers (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
@@ -33,23 +33,23 @@ class Derived:
 
     Parameters
     ----------
-    connection : sqlite3.Connection or None
-        To a run file; None: the file has no such rows, being older.
+    execute : callable or None
+        From SQL and parameters to the rows of a run file; None: the file has no such rows, being older.
 
     Examples
     --------
     >>> import sqlite3
     >>> connection = sqlite3.connect(":memory:")
     >>> _ = connection.executescript(";".join(TABLES))
-    >>> derived = Derived(connection)
+    >>> derived = Derived(connection.execute)
     >>> derived.put("partition rules-1", source_of("Why?", ["a", "b"]), [0, 1])
     >>> derived.write(connection)
-    >>> Derived(connection).get("partition rules-1", source_of("Why?", ["a", "b"]))
+    >>> Derived(connection.execute).get("partition rules-1", source_of("Why?", ["a", "b"]))
     [0, 1]
     """
 
-    def __init__(self, connection: sqlite3.Connection | None) -> None:
-        self._connection = connection
+    def __init__(self, execute: Callable[..., Iterable[Any]] | None) -> None:
+        self._execute = execute
         self._columns: dict[str, dict[bytes, tuple[bytes, bytes, int]]] = {}
         self._new: dict[tuple[str, bytes], Any] = {}
         self.damaged: list[str] = []
@@ -57,8 +57,8 @@ class Derived:
 
     def load(self, maker: str) -> None:
         """Read all rows of a maker at once; for whoever wants more than a few of them."""
-        if self._connection is not None and maker not in self._columns:
-            rows = self._connection.execute(_ROWS, (maker,)).fetchall()
+        if self._execute is not None and maker not in self._columns:
+            rows = self._execute(_ROWS, (maker,))
             self._columns[maker] = {source: (source, value, found) for source, value, found in rows}
 
     def get(self, maker: str, source: bytes) -> Any:  # noqa: ANN401 - any JSON value
@@ -66,8 +66,8 @@ class Derived:
         if (maker, source) in self._new:
             return self._new[maker, source]
         row = self._columns.get(maker, {}).get(source)
-        if self._connection is not None and maker not in self._columns:
-            row = self._connection.execute(f"{_ROWS} AND source = ?", (maker, source)).fetchone()
+        if self._execute is not None and maker not in self._columns:
+            row = next(iter(self._execute(f"{_ROWS} AND source = ?", (maker, source))), None)
         if row and not _is_whole(maker, *row):
             self.damaged.append(maker)
             return None
@@ -99,8 +99,8 @@ class Derived:
 
     def faults(self) -> Iterator[str]:
         """Name the makers of rows that are not what was written, a row each."""
-        if self._connection is not None:
-            rows = self._connection.execute(
+        if self._execute is not None:
+            rows = self._execute(
                 "SELECT name, source, CAST(value AS BLOB), checksum FROM derived LEFT JOIN makers ON makers.id = maker"
             )
             yield from (row[0] for row in rows if not _is_whole(*row))

@@ -146,7 +146,7 @@ class Store:
         found = format_of(self._connection)
         self._texts = Texts(self._connection, whole=found < WITH_PIECES)
         self._whole: set[tuple[str, str]] = set()
-        self.derived = Derived(self._connection if found >= WITH_DERIVED else None)
+        self.derived = Derived(self._execute if found >= WITH_DERIVED else None)
         self.trouble: str | None = None
         self._before = int(self._execute("SELECT coalesce(max(id), 0) FROM replies")[0][0]) if write else 0
         if write and self.path != ":memory:":
@@ -337,7 +337,7 @@ class Store:
         if (stage, question_id) not in self._whole and self._format >= WITH_DERIVED:
             test = reply_checksum if self._format >= WITH_CHECKSUMS else reply_checksum_of_format_3
             for row in rows:
-                if row[-1] != test(row):
+                if row[-1] != test(row) or row[1] != stage or row[2] != question_id:
                     raise self._damaged("a reply", _place(row))
             self._whole.add((stage, question_id))
         return rows
@@ -350,9 +350,16 @@ class Store:
         StoreError
             One is not what was stored.
         """
-        for place in self._execute("SELECT DISTINCT stage, question_id FROM replies"):
-            if place not in self._whole:
-                self._rows(*place)
+        places = self._execute("SELECT DISTINCT stage, question_id FROM replies")
+        lost = any(place not in self._whole and not self._rows(*place) for place in places)
+        counts = (f"(SELECT count(*) FROM replies {how})" for how in ("NOT INDEXED", "INDEXED BY place"))
+        stored, found = self._execute(f"SELECT {', '.join(counts)}")[0]
+        if lost or stored != found:
+            raise StoreError(
+                f"{self.path}: some of its {stored:,} replies are not found where they belong: the file is damaged; "
+                f"take a copy of it from before, or 'semece doctor {shlex.quote(self.path)} --set-aside' makes its "
+                "index anew"
+            )
 
     def keep_derived(self) -> None:
         """Store what was derived since; a reader does so only if the file can be written at once."""
@@ -458,6 +465,7 @@ class Store:
         Their texts stay as they are now. What they cost is not known any more. A question that is not what was stored is
         taken out: the next run takes it from the dataset again.
         """
+        self._execute("REINDEX")
         damaged = self._damaged_replies()
         sql = f"UPDATE replies SET ({_COLUMNS}, checksum) = ({','.join('?' * 19)}) WHERE id = ?"  # noqa: S608 - constants
         with self._transaction():

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical, replacing
-from semece.errors import DiskError, StoreError
+from semece.errors import DiskError, StoreError, shortened, visible
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import TABLES as DERIVED_TABLES
 from semece.store.derived import derived_checksum
@@ -32,7 +32,7 @@ APPLICATION_ID = 0x53454D45
 FINAL = frozenset({"content_filter", "empty", "refusal", "truncated"})
 """Delivered and paid for, but without a usable text."""
 
-_DAMAGED = "{} is damaged or truncated ({}); nothing in it was changed"
+_DAMAGED = "{} is damaged or truncated ({}); nothing in it was changed: take a copy of it from before"
 _MEANINGS = {
     "full": "no space left to write {}; what was stored before is intact: free some space and run again",
     "readonly": READ_ONLY,
@@ -40,6 +40,7 @@ _MEANINGS = {
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,
     "locked": BUSY,
+    "decode": _DAMAGED,
 }
 """By a word of SQLite's: what it means for a run file."""
 
@@ -142,13 +143,13 @@ def explained(path: str) -> Iterator[None]:
     """
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes what is no UTF-8 text any more
         raise explain(path, error) from None
 
 
 def explain(path: str, error: Exception) -> StoreError:
     """Say what happened to a run file and what to do."""
-    text = str(error)
+    text = shortened(visible(str(error)), 200)
     sentence = next((means for word, means in _MEANINGS.items() if word in text), "{}: {}")
     return (StoreError if sentence is _DAMAGED else DiskError)(sentence.format(path, text))
 
