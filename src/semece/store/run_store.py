@@ -47,6 +47,8 @@ DELIVERED = frozenset({"ok"}) | FINAL
 
 MOST_QUEUED = 500
 """Requests in memory before they are committed without their replies."""
+MOST_FAULTS = 5
+"""So many of what is wrong with a file are said."""
 
 _log = logging.getLogger("semece")
 _NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
@@ -103,9 +105,9 @@ _FIELDS = tuple(each.name for each in fields(StoredReply))
 _COLUMNS = f"{', '.join(_FIELDS).replace('index', 'position')}, superseded"
 """A row holds the fields of a reply, in their order, and whether it was set aside."""
 
-_DAMAGED = (
-    "{}: {} is not what was stored ({}): the file is damaged or was changed by hand; take a copy of it from before, or "
-    "'semece doctor {} --set-aside' sets what is damaged aside, so that it is asked for again"
+_CURE = (
+    "Take a copy of it from before, or 'semece doctor {} --set-aside' sets what is damaged aside, so that it is asked "
+    "for again"
 )
 
 
@@ -214,7 +216,8 @@ class Store:
                 self._connection.text_factory = str
 
     def _damaged(self, what: str, place: str) -> StoreError:
-        return StoreError(_DAMAGED.format(self.path, what, place, shlex.quote(self.path)))
+        said = f"{self.path}: {what} is not what was stored ({place}): the file is damaged or was changed by hand"
+        return StoreError(f"{said}. {_CURE.format(shlex.quote(self.path))}")
 
     def meta(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
         """Read a named value (JSON)."""
@@ -240,7 +243,8 @@ class Store:
         ]
         with self._transaction():
             self._connection.executemany(
-                "INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?, ?)", [(*row, row_checksum(*row)) for row in rows]
+                "INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?, ?)",
+                [(*row, row_checksum(*row)) for row in rows],
             )
 
     def questions(self, ids: Iterable[str] | None = None) -> Iterator[Question]:
@@ -289,6 +293,10 @@ class Store:
         self._requests.clear()
         self._pending.clear()
         self._guard.check(partial(copied_aside, self._connection, self.path))
+
+    def is_busy(self) -> bool | None:
+        """Whether another process writes the file; None where that cannot be told."""
+        return self._guard.is_busy()
 
     def check_room(self, wanted: int) -> None:
         """Stop before something is bought that cannot be stored.
@@ -352,13 +360,12 @@ class Store:
         """
         places = self._execute("SELECT DISTINCT stage, question_id FROM replies")
         lost = any(place not in self._whole and not self._rows(*place) for place in places)
-        counts = (f"(SELECT count(*) FROM replies {how})" for how in ("NOT INDEXED", "INDEXED BY place"))
-        stored, found = self._execute(f"SELECT {', '.join(counts)}")[0]
+        count = "(SELECT count(*) FROM replies"
+        stored, found = self._execute(f"SELECT {count} NOT INDEXED), {count} INDEXED BY place)")[0]
         if lost or stored != found:
             raise StoreError(
-                f"{self.path}: some of its {stored:,} replies are not found where they belong: the file is damaged; "
-                f"take a copy of it from before, or 'semece doctor {shlex.quote(self.path)} --set-aside' makes its "
-                "index anew"
+                f"{self.path}: some of its {stored:,} replies are not found where they belong: the file is damaged. "
+                f"{_CURE.format(shlex.quote(self.path))}"
             )
 
     def keep_derived(self) -> None:
@@ -434,6 +441,19 @@ class Store:
         lost = [(judge, request, json.loads(raw).get("choices", 1)) for judge, request, raw in self._execute(failed)]
         return self._execute(silent) + lost
 
+    def check_whole(self) -> None:
+        """Test every row.
+
+        Raises
+        ------
+        StoreError
+            One is not what was stored, or SQLite finds something wrong with the file.
+        """
+        if faults := self.integrity_faults():
+            more = [f"and {len(faults) - MOST_FAULTS:,} more"] if len(faults) > MOST_FAULTS else []
+            said = "; ".join(faults[:MOST_FAULTS] + more)
+            raise StoreError(f"{self.path} is damaged: {said}. {_CURE.format(shlex.quote(self.path))}")
+
     def integrity_faults(self) -> list[str]:
         """List what SQLite finds wrong with the file; empty if nothing."""
         found = [str(row[0]) for row in self._execute("PRAGMA integrity_check")]
@@ -462,8 +482,8 @@ class Store:
     def set_damaged_aside(self) -> int:
         """Set replies that are not what was stored aside, so that they are asked for again; count them.
 
-        Their texts stay as they are now. What they cost is not known any more. A question that is not what was stored is
-        taken out: the next run takes it from the dataset again.
+        Their texts stay as they are now. What they cost is not known any more. A question that is not what was stored
+        is taken out: the next run takes it from the dataset again.
         """
         self._execute("REINDEX")
         damaged = self._damaged_replies()
