@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import canonical, replacing
+from semece.canonical_json import canonical, ordinary, replacing
 from semece.errors import DiskError, StoreError, shortened, visible
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import TABLES as DERIVED_TABLES
@@ -196,7 +196,7 @@ def _check_header(file: Path) -> None:
     if not file.exists():
         raise StoreError(f"{file} does not exist; 'semece run' makes run files")
     try:
-        with file.open("rb") as stream:
+        with ordinary(file).open("rb") as stream:
             head = stream.read(16)
     except OSError as error:
         raise DiskError(f"{file} cannot be read: {error.strerror or error}") from None
