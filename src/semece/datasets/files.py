@@ -105,10 +105,11 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
         ".tsv": _csv,
         ".parquet": _parquet,
     }
-    if path.suffix not in readers:
+    ending = path.suffix.lower()
+    if ending not in readers:
         raise ParseError(f"{path}: expected a name that ends in {', '.join(readers)}; got {path.suffix or 'no ending'}")
     try:
-        for row in readers[path.suffix](ordinary(path)):
+        for row in readers[ending](ordinary(path)):
             if not isinstance(row, ParseError):
                 yield row
             elif bad is None:
@@ -221,7 +222,9 @@ _GUARDED = re.compile(r"^'('*[\s\u00a0]*[=+\-@＝＋－＠])")
 def _csv(path: Path) -> Iterator[Row | ParseError]:
     csv.field_size_limit(1 << 24)
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
+        separator = separator_of(stream.readline(), path.suffix.lower())
+        stream.seek(0)
+        rows = csv.DictReader(stream, delimiter=separator)
         try:
             names = rows.fieldnames or ()
             if twice := [name for name, count in Counter(names).items() if name and count > 1]:
@@ -233,6 +236,17 @@ def _csv(path: Path) -> Iterator[Row | ParseError]:
                     yield rows.line_num, {name: _GUARDED.sub(r"\1", text) for name, text in row.items()}
         except csv.Error as error:
             raise ParseError(f"{path}, line {rows.line_num + 1}: expected a table that can be read; {error}") from None
+
+
+def separator_of(head: str, suffix: str) -> str:
+    """Say what separates the columns of a table: tabs in a TSV file, in a CSV file what its first line has most of.
+
+    Examples
+    --------
+    >>> separator_of("id;question;answers", ".csv"), separator_of("question", ".csv"), separator_of("a,b", ".tsv")
+    (';', ',', '\\t')
+    """
+    return "\t" if suffix == ".tsv" else max(",;\t", key=head.count)
 
 
 def _parquet(path: Path) -> Iterator[Row]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from semece.datasets import check_memory, most_memory, ordinary, read_rows
+from semece.datasets import check_memory, most_memory, ordinary, read_rows, separator_of
 from semece.errors import ParseError, visible
 from semece.formats.json_stream import Json, JsonStream, unreadable
 
@@ -409,7 +409,8 @@ def _items_at(stream: JsonStream, paths: Sequence[tuple[str, ...]], before: str 
 def _header(text: str, suffix: str) -> frozenset[str]:
     """Name the columns of a table of text."""
     with contextlib.suppress(csv.Error):
-        return frozenset(next(csv.reader([text.split("\n", 1)[0]], delimiter="\t" if suffix == ".tsv" else ","), ()))
+        head = text.split("\n", 1)[0]
+        return frozenset(next(csv.reader([head], delimiter=separator_of(head, suffix)), ()))
     return frozenset()
 
 

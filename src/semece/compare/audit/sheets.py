@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import ZipFile
 
 from semece.canonical_json import encodable, ordinary
-from semece.errors import ParseError, SemeceError, shortened
+from semece.errors import ParseError, SemeceError, on_one_line, shortened
 from semece.records import VERDICTS
 
 if TYPE_CHECKING:
@@ -270,4 +270,5 @@ def _xlsx_table(path: Path) -> list[list[str]]:
     except ParseError:
         raise
     except Exception as error:  # whatever the broken file makes the package raise
-        raise ParseError(f"{path} cannot be read as XLSX: {type(error).__name__}") from None
+        said = "a part of it is missing" if isinstance(error, KeyError) else str(error) or "it is damaged"
+        raise ParseError(f"{path} cannot be read as XLSX: {on_one_line(said)}") from None
