@@ -35,6 +35,7 @@ from .sentences import KNOWS as KNOWS
 from .sentences import REASONS as REASONS
 from .sentences import bounds_text as bounds_text
 from .sentences import excluded_text as excluded_text
+from .sentences import percent_text as percent_text
 from .sentences import plural as plural
 from .sentences import reading_lines as reading_lines
 from .sentences import says as says
@@ -54,3 +55,6 @@ from .summary_rows import spread_columns as spread_columns
 from .summary_rows import summary_frame as summary_frame
 from .summary_rows import summary_row as summary_row
 from .summary_rows import summary_table as summary_table
+from .tabled_runs import makes_table as makes_table
+from .tabled_runs import open_run as open_run
+from .tabled_runs import tabulate as tabulate
