@@ -247,6 +247,23 @@ def test_samples_are_judged_by_a_model_only_once_they_are_stored(semece):
     assert semece("summary", "s.db", "-j", "fake/judge")[0] == 0
 
 
+def test_the_ending_of_an_export_says_its_form_and_must_not_contradict(semece):
+    run_starter(semece)
+    assert semece("export", "a.db", "--what", "responses", "-o", "a.csv")[0] == 0
+    assert Path("a.csv").read_text().startswith("question_id,index,")
+    assert semece("export", "a.db", "--what", "estimates", "-o", "a.PARQUET")[0] == 0
+    assert pl.read_parquet("a.PARQUET").height == 24
+    assert semece("export", "a.db", "-o", "a.txt")[0] == 0
+    assert json.loads(Path("a.txt").read_text().splitlines()[0])["answers"]
+    for words, said in (
+        (("--what", "responses", "--to", "jsonl", "-o", "b.csv"), "b.csv ends like a csv file, and --to says jsonl"),
+        (("-o", "b.csv"), "samples are written as jsonl; got csv"),
+    ):
+        code, _, err = semece("export", "a.db", *words)
+        assert (code, said in err) == (2, True), err
+        assert not Path("b.csv").exists()
+
+
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 def test_responses_and_estimates_export_in_every_form(semece, form):
     run_starter(semece)

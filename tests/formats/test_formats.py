@@ -1233,6 +1233,19 @@ def test_tables_with_our_columns_are_read_like_rows(put, suffix):
     assert estimates("a.db").equals(estimates("b.db"))
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_csv_file_may_be_separated_by_commas_semicolons_or_tabs(put, separator):
+    """Spreadsheets of countries with a decimal comma write semicolons."""
+    table = pl.DataFrame([{"id": i, "question": f"{q}, or; not", "answers": json.dumps(a)} for i, q, _, a in QUESTIONS])
+    table.write_csv("own.CSV", separator=separator)
+    table.with_columns(response=pl.lit("a")).drop("answers").write_csv("rows.csv", separator=separator)
+    read = collect([Path("own.CSV")]).samples
+    assert [(one.question.text, one.answers) for one in read] == [
+        (f"{q}, or; not", tuple(a)) for _, q, _, a in QUESTIONS
+    ]
+    assert collect([Path("rows.csv")]).format == "rows"
+
+
 def test_columns_of_lists_and_objects_in_parquet_are_read_and_empty_cells_are_absent(put):
     rows = [
         {

@@ -239,12 +239,12 @@ def _csv(path: Path) -> Iterator[Row | ParseError]:
 
 
 def separator_of(head: str, suffix: str) -> str:
-    """Say what separates the columns of a table: tabs in a TSV file, in a CSV file what its first line has most of.
+    r"""Say what separates the columns of a table: tabs in a TSV file, in a CSV file what its first line has most of.
 
     Examples
     --------
     >>> separator_of("id;question;answers", ".csv"), separator_of("question", ".csv"), separator_of("a,b", ".tsv")
-    (';', ',', '\\t')
+    (';', ',', '\t')
     """
     return "\t" if suffix == ".tsv" else max(",;\t", key=head.count)
 

@@ -50,8 +50,8 @@ def export(run: Run, *, what: str = "samples", form: str | None = None, output: 
     if what == "samples":
         if form != "jsonl":
             raise SemeceError(
-                f"samples are written as jsonl; got {form}: name a file that ends in .jsonl, or choose --what responses or "
-                "--what estimates"
+                f"samples are written as jsonl; got {form}: name a file that ends in .jsonl, or choose --what "
+                "responses or --what estimates"
             )
         views, left_out = _samples(run.question_views())
         write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in views).encode(), output)
