@@ -437,7 +437,7 @@ def test_a_sheet_that_cannot_be_read_is_refused_in_a_sentence(tmp_path, monkeypa
 def test_a_file_that_is_no_sheet_is_refused_in_a_sentence(tmp_path):
     with pytest.raises(ParseError, match=r"no.csv cannot be read: No such file or directory"):
         read_sheet(tmp_path / "no.csv")
-    with pytest.raises(ParseError, match="cannot be read: Is a directory"):
+    with pytest.raises(ParseError, match="cannot be read: it is a folder"):
         read_sheet(tmp_path)
     (tmp_path / "big.csv").write_bytes(saved([["row", "verdict", "x" * ((1 << 24) + 1)]]))
     with pytest.raises(ParseError, match=r"big.csv cannot be read as CSV: field larger than field limit"):
@@ -858,7 +858,7 @@ def test_no_cell_of_an_xlsx_sheet_is_a_formula_and_verdicts_are_chosen(openpyxl,
 def test_a_broken_xlsx_file_is_refused_in_a_sentence(openpyxl, tmp_path):
     broken = tmp_path / "a.xlsx"
     broken.write_bytes(b"PK\x03\x04 not really")
-    with pytest.raises(ParseError, match=r"a.xlsx cannot be read as XLSX: BadZipFile"):
+    with pytest.raises(ParseError, match=r"a.xlsx cannot be read as XLSX: File is not a zip file"):
         read_sheet(broken)
     with pytest.raises(ParseError, match=r"no.xlsx cannot be read: No such file"):
         read_sheet(tmp_path / "no.xlsx")
