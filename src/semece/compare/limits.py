@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.compare.standings import changes_of, common_questions
 from semece.errors import SemeceError
-from semece.runs import directions, label, limited_names, summary_table
+from semece.runs import directions, given_scores, label, limited_names, summary_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,11 +27,14 @@ class Check(NamedTuple):
         Whether it holds.
     sentence : str
         What was wanted and what is.
+    audit : str or None
+        The sheets by which the judge's errors are corrected in it.
     """
 
     name: str
     passed: bool
     sentence: str
+    audit: str | None = None
 
 
 def check_run(
@@ -61,17 +64,18 @@ def check_run(
     """
     if not (most or least or baseline):
         raise SemeceError("there is nothing to check: give --max NAME=VALUE, --min NAME=VALUE or --baseline RUN")
-    limits = [(_limit(text), "high") for text in most] + [(_limit(text), "low") for text in least]
+    names = limited_names(given_scores(run.given)) if most or least else ()
+    limits = [(_limit(text, names), "high") for text in most] + [(_limit(text, names), "low") for text in least]
     row = summary_table([run]).row(0, named=True) if limits else {}
     found = [_within(row, name, value, end) for (name, value), end in limits]
     return [*found, *(_regressions(run, baseline) if baseline else ())]
 
 
-def _limit(text: str) -> tuple[str, float]:
+def _limit(text: str, names: Sequence[str]) -> tuple[str, float]:
     """Read ``name=value``."""
     name, _, number = text.partition("=")
-    if name not in limited_names():
-        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(limited_names())}; got {text!r}")
+    if name not in names:
+        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(names)}; got {text!r}")
     try:
         value = float(number)
     except ValueError:
@@ -81,7 +85,7 @@ def _limit(text: str) -> tuple[str, float]:
     return name, value
 
 
-def _within(row: dict[str, float | None], name: str, value: float, end: str) -> Check:
+def _within(row: dict[str, Any], name: str, value: float, end: str) -> Check:
     """Compare one end of an interval with a limit."""
     number, low, high = (row[f"{name}{suffix}"] for suffix in ("", "_low", "_high"))
     if number is None:
@@ -93,7 +97,9 @@ def _within(row: dict[str, float | None], name: str, value: float, end: str) -> 
     decisive = high if end == "high" else low
     digits = next(n for n in range(3, 18) if n == 17 or round(decisive, n) == decisive or round(decisive - value, n))
     shown, least, most = (f"{each:.{digits}f}" for each in (number, low, high))
-    return Check(name, passed, f"{label(name)} {shown} [{least}, {most}], wanted {wanted} {value:g}")
+    audit = row["audit"] if name in (row["corrected"] or ()) else None
+    by = f" (corrected by {audit})" if audit else ""
+    return Check(name, passed, f"{label(name)} {shown} [{least}, {most}]{by}, wanted {wanted} {value:g}", audit)
 
 
 ALARMS = 0.05
@@ -107,14 +113,16 @@ def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
         return
     arms = common_questions([baseline, run])
     judged = _judged(arms)
+    audit = "; ".join(f"{name}: {sheets}" for name, sheets in arms.audits.items()) or None
+    by = f" (corrected by {audit})" if audit else ""
     for row in changes_of(arms, level=1 - ALARMS / len(judged)).to_dicts():
         name, low, high = row["quantity"], row["change_low"], row["change_high"]
         if name not in judged:
             continue
         if low is None:
             raise SemeceError(f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
-        text = f"{label(name)} changed by {row['change']:+.3f} [{low:+.3f}, {high:+.3f}]"
-        yield Check(name, not _worse(judged[name], row), text)
+        text = f"{label(name)} changed by {row['change']:+.3f} [{low:+.3f}, {high:+.3f}]{by}"
+        yield Check(name, not _worse(judged[name], row), text, audit)
 
 
 def _judged(arms: Arms) -> dict[str, str | None]:
@@ -124,7 +132,9 @@ def _judged(arms: Arms) -> dict[str, str | None]:
     """
     known = {name for pool in arms.pools.values() for name, _ in pool.confidences()}
     absent = {"sem1", "sem2", "verbalized"} - known
-    numbers = {name: better for name, better in directions().items() if name.removesuffix("_ece") not in absent}
+    numbers = {
+        name: better for name, better in directions(arms.given).items() if name.removesuffix("_ece") not in absent
+    }
     if not arms.residuals:
         del numbers["semx_ece"]
     gaps = ["held_out_gap" if arms.residuals else "sem1_gap", *(["verbalized_gap"] if "verbalized" in known else [])]

@@ -1,5 +1,9 @@
 # The names of this door, and where they are.
 
+from .corrections import NO_VERDICT as NO_VERDICT
+from .corrections import AuditedRow as AuditedRow
+from .corrections import Correction as Correction
+from .corrections import KeptAudit as KeptAudit
 from .exports import export as export
 from .exports import write as write
 from .graded_classes import GradedClasses as GradedClasses
@@ -7,11 +11,18 @@ from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
+from .metrics import Confidence as Confidence
 from .metrics import directions as directions
+from .metrics import given_scores as given_scores
 from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .metrics import residual_quantities as residual_quantities
+from .metrics import scores_in as scores_in
+from .question_views import Deployed as Deployed
+from .question_views import answers_of as answers_of
+from .recalibrated import MEASURES as MEASURES
+from .recalibrated import effect_lines as effect_lines
 from .recalibrated import load_recalibration as load_recalibration
 from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format
@@ -29,6 +40,9 @@ from .run import QuestionView as QuestionView
 from .run import Run as Run
 from .run import names_of as names_of
 from .run import pool_of as pool_of
+from .scored_questions import NamedScore as NamedScore
+from .scored_questions import ScoredQuestions as ScoredQuestions
+from .scored_questions import named_scores as named_scores
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
 from .sentences import KNOWS as KNOWS

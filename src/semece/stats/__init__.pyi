@@ -3,6 +3,7 @@
 from . import diagnostics as diagnostics
 from . import simulation as simulation
 from . import theory as theory
+from .calibration.abstention import Abstention as Abstention
 from .calibration.abstention import abstention_threshold as abstention_threshold
 from .calibration.binned_errors import ReliabilityTable as ReliabilityTable
 from .calibration.binned_errors import reliability_table as reliability_table
@@ -12,10 +13,15 @@ from .calibration.bins import bin_index as bin_index
 from .calibration.ranking import risk_coverage as risk_coverage
 from .correction import MIN_AUDITED as MIN_AUDITED
 from .correction import Audited as Audited
+from .correction import CorrectedHeldOut as CorrectedHeldOut
+from .correction import HeldOutMasses as HeldOutMasses
 from .correction import corrected_accuracy as corrected_accuracy
 from .correction import corrected_debiased_ece as corrected_debiased_ece
 from .correction import corrected_ece as corrected_ece
+from .correction import corrected_gap as corrected_gap
 from .correction import corrected_held_out as corrected_held_out
+from .correction import corrected_held_out_terms as corrected_held_out_terms
+from .correction import corrected_outcomes as corrected_outcomes
 from .correction import corrected_threshold as corrected_threshold
 from .correction import held_out_masses as held_out_masses
 from .counts import NO_ANSWER as NO_ANSWER
@@ -54,6 +60,7 @@ from .diagnostics.changes import ComparedQuantity as ComparedQuantity
 from .diagnostics.judge_quality import grading_quality as grading_quality
 from .diagnostics.judge_quality import pair_quality as pair_quality
 from .diagnostics.judge_quality import partition_quality as partition_quality
+from .diagnostics.pools import in_order as in_order
 from .diagnostics.resampling import resampled_interval as resampled_interval
 from .estimators import estimate as estimate
 from .estimators import mode as mode
@@ -63,6 +70,7 @@ from .estimators import weighted_estimates as weighted_estimates
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
 from .recalibration import ENOUGH as ENOUGH
+from .recalibration import Domain as Domain
 from .recalibration import Effect as Effect
 from .recalibration import Recalibration as Recalibration
 from .recalibration import cross_fit as cross_fit
