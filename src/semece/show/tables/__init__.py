@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from semece.runs import (
     KNOWS,
+    MEASURES,
     NOTE,
     REASONS,
     Format,
@@ -19,6 +20,7 @@ from semece.runs import (
     headline,
     judge_text,
     label,
+    percent_text,
     plural,
     reading_lines,
     reliability,
@@ -40,6 +42,7 @@ from semece.stats import REGIMES, gap_interval
 
 __all__ = [
     "KNOWS",
+    "MEASURES",
     "NOTE",
     "REASONS",
     "REGIMES",
@@ -59,6 +62,7 @@ __all__ = [
     "pairs_table",
     "paper_table",
     "partition_table",
+    "percent_text",
     "plural",
     "reading_lines",
     "regime_table",
