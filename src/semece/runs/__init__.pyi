@@ -1,5 +1,8 @@
 # The names of this door, and where they are.
 
+from .elicited import elicit as elicit
+from .elicited import elicited_lines as elicited_lines
+from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export
 from .exports import write as write
 from .graded_classes import GradedClasses as GradedClasses
@@ -12,6 +15,7 @@ from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .metrics import residual_quantities as residual_quantities
+from .question_views import elicited_scores as elicited_scores
 from .recalibrated import load_recalibration as load_recalibration
 from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question
+from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question, open_judge, run_procedure
 from semece.records import Alarm, Estimate, Response
-from semece.sampling import decided, read_responses, scale_of, usable_answers
+from semece.sampling import decided, follow_up, read_guesses, read_responses, scale_of, usable_answers
 from semece.store import KeptJudge, read_stored, source_of
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from semece.judges import Judge, JudgedQuestion
     from semece.records import Partition, Question, Verdict
+    from semece.sampling import Asked, Guesses
     from semece.store import Store, StoredReply
 
 
@@ -267,3 +268,66 @@ def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None
         said = f"all texts of each of {len(full):,} questions are identical"
         return f"{said}: a cache may serve copies, or the model is that sure"
     return None
+
+
+def answers_asked(views: Iterable[QuestionView]) -> dict[str, Asked]:
+    """Give what a model can be asked about, by the questions' ids: the answer that it gave most often.
+
+    Of several that are equally frequent, the one that came first. A question with responses missing is left out, since
+    more of them may change it; so is one whose most frequent answer is none.
+    """
+    found: dict[str, Asked] = {}
+    for view in views:
+        if view.missing or view.partition is None:
+            continue
+        answer = view.partition.representatives[classes_to_grade(view.partition, "mode")[0]]
+        if answer:
+            found[view.question.id] = (view.question.text, answer, usable_answers(view.responses))
+    return found
+
+
+def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, dict[str, float | None]]:
+    """Read the confidences that a run's model was asked for after the run.
+
+    Parameters
+    ----------
+    store : Store
+        The run file.
+    views : sequence of QuestionView
+        Its questions.
+
+    Returns
+    -------
+    dict of str to dict
+        By name of the score, per question that was asked about: in [0, 1], or None where no reply can be read.
+        ``top-k`` gives three: the mean stated probability, Avg-Conf and Pair-Rank (``top_k``, ``top_k_avg_conf``,
+        ``top_k_pair_rank``).
+    """
+    identity, chosen = store.meta("identity"), store.meta("elicitations", {})
+    asked = answers_asked(views) if chosen else {}
+    questions = {view.question.id: view.question for view in views if view.question.id in asked}
+    found: dict[str, dict[str, float | None]] = {}
+    for name, options in chosen.items():
+        template = follow_up(identity, name, options, asked)
+        for key, replies in read_guesses(store, template, questions.values(), options["draws"]).items():
+            readable = [reply for reply in replies if reply]
+            for ending, value in _scores_of(store, questions[key], asked[key][1], readable).items():
+                found.setdefault(f"{template.stage}{ending}", {})[key] = value
+    return found
+
+
+def _scores_of(store: Store, question: Question, answer: str, replies: Sequence[Guesses]) -> dict[str, float | None]:
+    """Give the scores of one question by what their names end in."""
+    from semece.stats import pair_rank, stated_share, weighted_share
+
+    if not replies:
+        return {"": None}
+    strings = [answer, *(guess for reply in replies for guess, _ in reply if guess is not None)]
+    judge = KeptJudge(open_judge("rules"), store.derived)
+    classes = iter(run_procedure(judge.classes(question, strings)).labels[1:]) if len(strings) > 1 else iter(())
+    labels = [[0 if guess is None else next(classes) for guess, _ in reply] for reply in replies]
+    stated = [[value for _, value in reply] for reply in replies]
+    scores: dict[str, float | None] = {"": stated_share(labels, stated)}
+    if len(strings) > 1:
+        scores |= {"_avg_conf": weighted_share(labels, stated), "_pair_rank": pair_rank(labels)}
+    return scores

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from semece.judges import Judge
     from semece.models import Model
     from semece.records import Question
+    from semece.sampling.request_templates import ResponseTemplate
     from semece.sampling.settings import CallSettings, Settings
 
 
@@ -63,7 +64,7 @@ class Job:
     """
 
     path: str | Path | Store
-    template: RequestTemplate
+    template: ResponseTemplate
     n: int
     chosen: tuple[tuple[int, Question], ...]
     judges: tuple[Judge, Judge]

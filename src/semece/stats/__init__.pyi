@@ -54,6 +54,9 @@ from .estimators import estimate as estimate
 from .estimators import mode as mode
 from .estimators import sem1 as sem1
 from .estimators import sem2 as sem2
+from .estimators.guesses import pair_rank as pair_rank
+from .estimators.guesses import stated_share as stated_share
+from .estimators.guesses import weighted_share as weighted_share
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
 from .recalibration import ENOUGH as ENOUGH

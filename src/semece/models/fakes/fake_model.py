@@ -8,6 +8,7 @@ request gets the same choices, and the same attempt the same fault.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Unpack
@@ -99,6 +100,8 @@ class FakeModel(FakeService):
         prompt = prompt_of(request)
         if request.decoding.schema is not None and (data := _judged(request)):
             return _judgement(data)
+        if fault is None and (again := self._about(request, uniform("about", seed, prompt))):
+            return again
         kind = bisect_right(self._cumulative, uniform("class", 0 if fault == "identical" else seed, prompt))
         answer = self._answer(_first_line(question_of(request)), kind)
         if fault == "off_format":
@@ -108,6 +111,26 @@ class FakeModel(FakeService):
         if stated is None or fault == "no_confidence" or "confidence" not in prompt.casefold():
             return text
         return f"{text}\nConfidence: {100 * stated:g}%"
+
+    def _about(self, request: Request, draw: float) -> str:
+        """Say how sure it is of an answer it gave, in the way that is asked for; nothing if none is."""
+        asked = request.messages[-1].content
+        question = _first_line(question_of(request))
+        if "P4: N%" in asked:
+            kinds = sorted(range(len(self._pmf)), key=lambda kind: -self._pmf[kind])[:4]
+            pairs = [(self._answer(question, kind), 100 * self._pmf[kind]) for kind in kinds]
+            return "\n".join(f"G{n}: {answer}\nP{n}: {p:g}%" for n, (answer, p) in enumerate(pairs, 1))
+        given = [line.removeprefix("Possible answer: ") for line in asked.splitlines() if "Possible answer: " in line]
+        given += [message.content for message in request.messages if message.role == "assistant"]
+        answers = [self._answer(question, kind) for kind in range(len(self._pmf))]
+        if not given or given[0] not in answers:
+            return ""
+        sure = (self._confidence or self._pmf)[answers.index(given[0])]
+        if "(B) False" in asked:
+            return "(A)" if draw < sure else "(B)"
+        forms = re.search(r"Confidence: one of the \w+ (?:words|forms) (.*)", asked)
+        words = forms[1].split(", ") if forms else []
+        return f"Confidence: {words[min(int(sure * len(words)), len(words) - 1)] if words else f'{100 * sure:g}%'}"
 
     def _answer(self, question: str, kind: int) -> str:
         if question not in self._references:
