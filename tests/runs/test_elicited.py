@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from semece.errors import BudgetError, SemeceError
+from semece.models import CallableModel
 from semece.models.embedded.weights import SMOLLM2, find
 from semece.runs import Run, elicit, elicited_scores, plan_elicitations
-from semece.sampling import CallSettings, Settings
+from semece.sampling import BatchPatience, CallSettings, Settings
 from semece.store import Store
 from tests.conftest import absent
 from tests.making_runs import execute
@@ -41,7 +42,14 @@ def scores(path):
 
 def rows(path, stage):
     with Store(path) as store:
-        return [(r.key, r.text, r.time) for q in store.questions() for r in store.replies(stage, q.id)]
+        replies = [reply for question in store.questions() for reply in store.replies(stage, question.id)]
+        return [(reply.key, reply.text, reply.time) for reply in replies if reply.delivered]
+
+
+def kept(path):
+    """What was paid for, and what was chosen."""
+    with Store(path) as store:
+        return store.count("respond"), store.count("p_true"), store.meta("elicitations")
 
 
 def test_each_elicitation_says_what_the_model_says_of_its_most_frequent_answer(path):
@@ -54,9 +62,39 @@ def test_each_elicitation_says_what_the_model_says_of_its_most_frequent_answer(p
     assert first["two_stage"] == 0.8
     assert first["linguistic"] == 0.9  # .8 is in the last of five bins
     assert first["linguistic_mielke"] == pytest.approx(5 / 6)
-    assert first["top_k"] == first["top_k_avg_conf"] == 0.6
+    assert first["top_k"] == 0.6
+    assert first["top_k_avg_conf"] == pytest.approx(0.6)
     assert first["top_k_pair_rank"] > 0.5
     assert 0 <= first["p_true"] <= 1
+    with Run(path) as run:
+        assert set(found) <= set(run.estimates().columns)
+        assert run.given == dict.fromkeys(found, False)
+        whole, one = run.question_views()[0], run.question(run.question_views()[0].question.id)
+    assert whole.scores == one.scores
+
+
+def test_an_elicited_confidence_stands_beside_the_stated_one(semece, path):
+    ask(path, "two-stage")
+    code, out, _ = semece("summary", path, "--json")
+    assert code == 0
+    assert "two_stage_auroc" in out
+    assert "two_stage_ece" in out
+
+
+def test_a_bare_1_is_read_as_the_other_replies_of_its_stage_say(tmp_path):
+    path = tmp_path / "bare.db"
+    said = iter(["1", "95%", "90%", "80%", "85%"])
+
+    async def sure(prompt):
+        return "Answer: Paris" if "Answer:" in prompt else next(said)
+
+    model = CallableModel(sure)
+    asyncio.run(execute(Settings(model.name, "starter", n=2, limit=5, judge="rules"), path, model=model))
+    ask(path, "two-stage", model=model)
+    assert next(iter(scores(path)["two_stage"].values())) == 0.01
+    with Run(path) as run:
+        name = run.question_views()[0].question.id
+        assert run.question(name).scores.confidences["two_stage"] == 0.01
 
 
 def test_no_answer_is_drawn_again_and_nothing_asked_twice(path):
@@ -69,7 +107,7 @@ def test_no_answer_is_drawn_again_and_nothing_asked_twice(path):
     assert rows(path, "respond") == before
     assert (rows(path, "p_true"), rows(path, "two_stage")) == once
     with Run(path) as run:
-        assert run.estimates().equals(estimates)
+        assert run.estimates().select(estimates.columns).equals(estimates)
 
 
 def test_more_draws_are_added_to_those_that_are_there(path, made):
@@ -89,8 +127,10 @@ def test_more_draws_are_added_to_those_that_are_there(path, made):
 
 
 def test_a_cap_stops_it_and_the_same_call_goes_on(path):
+    with Run(path) as run:
+        spent = sum(run.spent[1:])
     with pytest.raises(BudgetError):
-        ask(path, "two-stage", "top-k", calls=CallSettings(max_total_tokens=Run(path).spent[1] + 2_500))
+        ask(path, "two-stage", "top-k", calls=CallSettings(max_total_tokens=spent + 1_700))
     some = len(rows(path, "two_stage")) + len(rows(path, "top_k"))
     assert some < 10
     assert ask(path, "two-stage", "top-k") == 0
@@ -98,12 +138,12 @@ def test_a_cap_stops_it_and_the_same_call_goes_on(path):
 
 
 def test_it_is_costed_before_anything_is_asked(path):
-    before = path.read_bytes()
+    before = kept(path)
     plan = plan_elicitations(path, ["p-true", "top-k"], draws=3)
     assert [(stage.name, stage.calls) for stage in plan.stages] == [("p_true", 5), ("top_k", 5)]
     assert (plan.missing, plan.wanted) == (30, 30)
     assert all(stage.input_tokens > 100 for stage in plan.stages)
-    assert path.read_bytes() == before
+    assert kept(path) == before
     ask(path, "p-true", draws=3)
     assert plan_elicitations(path, ["p-true", "top-k"], draws=3).missing == 15
 
@@ -112,14 +152,14 @@ def test_batches_store_the_same_replies_as_live_calls(path, made):
     other = path.parent / "batch.db"
     shutil.copy(made, other)
     ask(path, "p-true", "two-stage")
-    ask(other, "p-true", "two-stage", calls=CallSettings(batch=True))
+    ask(other, "p-true", "two-stage", calls=CallSettings(batch=True, batch_patience=BatchPatience(0.01, 0.02)))
     assert sorted(row[:2] for row in rows(other, "p_true")) == sorted(row[:2] for row in rows(path, "p_true"))
     assert scores(other) == scores(path)
 
 
 def test_calls_that_fail_leave_the_rest_and_are_made_again(tmp_path):
     path = tmp_path / "faulty.db"
-    settings = Settings(f"{MODEL}&fault=429:.4", "starter", n=10, limit=5)
+    settings = Settings(f"{MODEL}&fault=429:.2", "starter", n=10, limit=5)
     asyncio.run(execute(settings, path))
     patience = replace(CallSettings().patience, attempts=1)
     left = ask(path, "p-true", "top-k", calls=CallSettings(patience=patience))
@@ -135,8 +175,6 @@ def test_a_refusal_that_is_most_frequent_is_not_asked_about(tmp_path):
     async def unsure(prompt):
         return "Answer: I don't know\nConfidence: 10%"
 
-    from semece.models import CallableModel
-
     model = CallableModel(unsure)
     asyncio.run(execute(Settings(model.name, "starter", n=4, limit=2, judge="rules"), path, model=model))
     assert plan_elicitations(path, ["two-stage"]).wanted == 0
@@ -150,10 +188,10 @@ def test_a_refusal_that_is_most_frequent_is_not_asked_about(tmp_path):
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_written(path, names, draws, said):
-    before = path.read_bytes()
+    before = kept(path)
     with pytest.raises(SemeceError, match=said):
         ask(path, *names, draws=draws)
-    assert path.read_bytes() == before
+    assert kept(path) == before
 
 
 def test_samples_of_another_program_cannot_be_asked_about(tmp_path):
@@ -185,15 +223,13 @@ def test_words_may_be_asked_for_with_the_answer(tmp_path):
     async def sure(prompt):
         return "Answer: Paris\nConfidence: high"
 
-    from semece.models import CallableModel
-
     model = CallableModel(sure)
     settings = Settings(model.name, "starter", n=4, limit=2, judge="rules", elicit="linguistic")
     asyncio.run(execute(settings, path, model=model))
     with Run(path) as run:
         assert run.estimates()["verbalized"].to_list() == pytest.approx([0.7, 0.7])
-    with pytest.raises(SemeceError, match="elicitation linguistic, not percent"):
-        asyncio.run(execute(replace(settings, elicit="percent", prompt=None), path, model=model))
+    with pytest.raises(SemeceError, match="was made with prompt"):
+        asyncio.run(execute(replace(settings, elicit="percent"), path, model=model))
 
 
 @pytest.mark.slow

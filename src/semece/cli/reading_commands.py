@@ -284,7 +284,13 @@ def table(  # noqa: PLR0917 - one parameter per option
 
 
 def figure(
-    name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")], runs: Runs, output: ToFile, judge: Judge = None
+    name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")],
+    runs: Runs,
+    output: ToFile,
+    judge: Judge = None,
+    scores: Annotated[
+        list[str] | None, typer.Option("--score", "-s", help="Of reliability: which confidences. Default: all.")
+    ] = None,
 ) -> None:
     """Draw a figure of one run, or of up to four side by side.
 
@@ -294,7 +300,7 @@ def figure(
     from semece.show import draw
 
     with open_runs(runs, judge) as opened, bad_arguments():
-        path = figures.save(draw(name, opened), output)
+        path = figures.save(draw(name, opened, scores=scores or ()), output)
     typer.echo(str(path))
 
 

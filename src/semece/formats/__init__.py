@@ -112,7 +112,12 @@ class Collected(NamedTuple):
 
 
 def collect(
-    paths: Sequence[Path], *, form: str | None = None, skip_bad: bool = False, wanted: Wanted | None = None
+    paths: Sequence[Path],
+    *,
+    form: str | None = None,
+    skip_bad: bool = False,
+    scores: Sequence[str] = (),
+    wanted: Wanted | None = None,
 ) -> Collected:
     """Read files of samples.
 
@@ -124,6 +129,8 @@ def collect(
         One of :data:`FORMATS`. None: by what is in the files.
     skip_bad : bool
         Leave bad rows out and count them. A file that is cut or damaged as a whole is refused all the same.
+    scores : sequence of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     wanted : Wanted, optional
         Questions from elsewhere, and which model.
 
@@ -138,7 +145,7 @@ def collect(
         Naming file, place, what was expected and what came.
     """
     wanted = wanted or Wanted()
-    findings = Findings(skip_bad)
+    findings = Findings(skip_bad, tuple(scores))
     sources = [SampleFile(path, findings) for path in paths]
     _check_paths(paths)
     name = form or _format_of(sources)

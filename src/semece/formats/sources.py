@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -48,16 +49,22 @@ class Findings:
         One sentence each.
     models, datasets : dict of str to str
         Whose responses to what these are, as far as the files tell, and where that stands.
+    kinds : dict of str to str
+        What the files' scores mean, by name, as :class:`semece.records.ScoreKind` is written; others are ``0..1``.
     skip_bad : bool
         Leave out bad rows instead of refusing the file.
+    scores : tuple of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     """
 
     skip_bad: bool = False
+    scores: tuple[str, ...] = ()
     skipped: list[str] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     datasets: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
 
     def note(self, sentence: str) -> None:
         """Add a sentence once."""
@@ -72,6 +79,21 @@ class Findings:
     def add_dataset(self, name: str, where: str) -> None:
         """Write down a dataset."""
         self.datasets.setdefault(visible(name), where)
+
+    def scores_of(self, found: Mapping[Any, Json]) -> dict[str, float]:
+        """Take the scores that were asked for among what scorers said; what is no finite number is none.
+
+        Examples
+        --------
+        >>> Findings(scores=("p_true", "f1")).scores_of({"p_true": 0.8, "f1": None, "accuracy": 1})
+        {'p_true': 0.8}
+        """
+        numbers = {name: found.get(name) for name in self.scores}
+        return {
+            name: float(value)
+            for name, value in numbers.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        }
 
     def tried(self, read: Callable[P, T | None], *args: P.args, **options: P.kwargs) -> list[T]:
         """Read a row into a list; it is empty if the row holds nothing, or is bad and bad rows are left out.

@@ -3,11 +3,14 @@
 Schema: uqlm 0.6.1, ``utils/results.py`` (UQResult) and ``scorers/shortform/black_box.py``. ``data`` holds columns:
 ``prompts``, ``responses`` (one per prompt) and ``sampled_responses`` (a list per prompt). The original response joins
 the sampled ones if the metadata say that it was drawn at the same temperature. ``to_dict`` leaves the prompts out; the
-questions must then come from elsewhere. Uncertainty scores are no verdicts.
+questions must then come from elsewhere. Every other column of numbers, one per prompt, is a score: confidences in
+[0, 1], and beside them entropies and numbers of sets, of which less is surer.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from semece.formats.file_responses import FileQuestion, FileResponse
@@ -48,8 +51,29 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     joins = _same_temperature(result.get("metadata"))
     if not joins:
         source.findings.note("the original responses were not drawn at the sampling temperature and are left out")
+    scores = {name: column for name, column in data.items() if _is_score(column, len(originals))}
+    for name in scores:
+        source.findings.kinds.setdefault(name, "lower" if name.endswith(LESS_IS_SURER) else "0..1")
     for i in range(len(originals)):
-        yield from source.findings.tried(_sample, source, i, texts, sampled, originals if joins else [])
+        for sample in source.findings.tried(_sample, source, i, texts, sampled, originals if joins else []):
+            yield replace(
+                sample, numbers={k: float(column[i]) for k, column in scores.items() if _is_number(column[i])}
+            )
+
+
+LESS_IS_SURER = ("entropy_values", "num_semantic_sets")
+"""How names of scores end of which less is surer."""
+
+
+def _is_score(column: object, n: int) -> bool:
+    """Whether a column holds numbers, one per prompt; NaN and null are none."""
+    if not isinstance(column, list) or len(column) != n:
+        return False
+    return all(each is None or isinstance(each, int | float) for each in column) and any(map(_is_number, column))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _sample(source: SampleFile, i: int, texts: list[Any], sampled: list[Any], originals: list[Any]) -> FileQuestion:

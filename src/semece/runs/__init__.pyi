@@ -10,11 +10,16 @@ from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
+from .metrics import Confidence as Confidence
 from .metrics import directions as directions
+from .metrics import given_scores as given_scores
 from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .metrics import residual_quantities as residual_quantities
+from .metrics import scores_in as scores_in
+from .named_scores import NamedScore as NamedScore
+from .named_scores import named_scores as named_scores
 from .question_views import elicited_scores as elicited_scores
 from .recalibrated import load_recalibration as load_recalibration
 from .recalibrated import recalibrate as recalibrate

@@ -20,6 +20,7 @@ from semece.sampling import (
     check_options,
     drawn_as,
     follow_up,
+    own_model,
     plan_follow_ups,
     silent,
 )
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from semece.sampling import FollowUp, Progress, RequestTemplate
+    from semece.sampling import FollowUp, GivenModel, Progress, RequestTemplate
 
 
 async def elicit(
@@ -38,6 +39,7 @@ async def elicit(
     *,
     draws: int | None = None,
     calls: CallSettings | None = None,
+    model: GivenModel | None = None,
     progress: Progress | None = None,
 ) -> int:
     """Ask a run's model how sure it is of the answers that it gave most often; what is stored is not asked again.
@@ -52,6 +54,8 @@ async def elicit(
         Replies per question; if not given one, and ten of ``p-true``.
     calls : CallSettings, optional
         How the model is asked.
+    model : Model or callable, optional
+        The run's model, if who asks has opened it.
     progress : callable, optional
         Called with (name of the score, steps done); first with a negative number for all steps.
 
@@ -67,17 +71,18 @@ async def elicit(
         what was delivered is stored.
     """
     asked, missing = calls or CallSettings(), 0
+    own = None if model is None else own_model(model)[1]
     check_options(asked)
     with Store(path, write=True, lock=not asked.no_lock) as store:
         about = _About(store, names, draws)
-        async with aclosing(Connections(asked, about.model, about.questions)) as connections:
+        async with aclosing(Connections(asked, about.model, about.questions, own=own)) as connections:
             callers = Callers(store, connections)
             await callers.collect()
             for name, template in about.templates():
                 stage = ResponseStage(
                     callers, template, about.questions, about.options[name]["draws"], progress or silent
                 )
-                if any(map(stage.count_missing, about.questions)):
+                if own is None and any(map(stage.count_missing, about.questions)):
                     connections.open(about.model)
                 store.set_meta("elicitations", store.meta("elicitations", {}) | {name: about.options[name]})
                 missing += await stage.do()

@@ -47,6 +47,9 @@ LABELS: dict[str, str] = {
 } | titles()
 """Headings, those of metrics among them; another column is headed by its name with spaces."""
 
+METRIC_TITLES = ("ece", "auroc", "aurc")
+"""Metrics whose columns of scores with a name of their own are headed by both."""
+
 SIGNED: dict[str, str | None] = {
     "mean_difference": None,
     "ece_difference": "note",
@@ -101,8 +104,11 @@ def shown(columns: Sequence[str]) -> list[str]:
 
 
 def label(name: str) -> str:
-    """Head a column."""
-    return LABELS.get(name, name.replace("_", " "))
+    """Head a column; of a score that a run was given by its own name."""
+    if name in LABELS:
+        return LABELS[name]
+    metric = next((each for each in METRIC_TITLES if name.endswith(f"_{each}")), None)
+    return name.replace("_", " ") if metric is None else f"{name.removesuffix(f'_{metric}')}-{LABELS[metric]}"
 
 
 def _cell(row: dict[str, Any], name: str, digits: int) -> str:

@@ -12,6 +12,7 @@ from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
 from semece.runs.graded_classes import GradedClasses, graded_classes
+from semece.runs.named_scores import NamedScore, named_scores, score_names
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.recalibrated import recalibrated, recalibration_text
 from semece.runs.scored_samples import read_sample
@@ -226,7 +227,10 @@ class Run:
         return {status: found[status] for status in sorted(FINAL) if found[status]}
 
     def estimates(self) -> pl.DataFrame:
-        """One row per selected question: id, text, status, the numbers, the regime."""
+        """One row per selected question: id, text, status, the numbers, the regime, the scores that it was given.
+
+        More is surer in the columns of scores; they are in [0, 1] but where only their order means something.
+        """
         import polars as pl
 
         rows = [{"text": view.question.text, **asdict(view.estimate)} for view in self._views]
@@ -234,7 +238,17 @@ class Run:
         schema |= dict.fromkeys(("n_responses", "n_classes"), pl.Int64)
         schema |= dict.fromkeys(_NUMBERS, pl.Float64) | {"refused": pl.Boolean}
         table = pl.DataFrame(rows, schema=schema)
-        return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table))
+        columns = [pl.Series(name, values, dtype=pl.Float64) for name, values in score_columns(self._views).items()]
+        return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table), *columns)
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """The scores that it was given, by name, each with whether only its order means something."""
+        return score_names(self._views)
+
+    def scores(self) -> list[NamedScore]:
+        """Give every score of the complete questions: Sem1, Sem2, Ver, and those that the run was given."""
+        return named_scores(self._views)
 
     def pool(self) -> Pool:
         """Class counts, correctness and stated confidences of the complete questions, for ``semece.diagnostics``.
@@ -294,13 +308,26 @@ def pool_of(views: Sequence[QuestionView]) -> Pool:
     SemeceError
         None is complete.
     """
+    import numpy as np
+
     from semece.stats import pool
 
     entering = [v.partition if v.estimate.status == "complete" else None for v in views]
     if not any(entering):
         raise SemeceError(f"no question is complete of {len(views):,}; 'semece summary' says why")
     labels = [part.labels if part else () for part in entering]
-    return pool(labels, [v.estimate.correct for v in views], [v.estimate.verbalized for v in views])
+    found = pool(labels, [v.estimate.correct for v in views], [v.estimate.verbalized for v in views])
+    names, columns = score_names(views), score_columns([views[place] for place in found.question])
+    given = {name: np.array(values, dtype=float) for name, values in columns.items()}
+    return found._replace(
+        scores={name: values for name, values in given.items() if not names[name]},
+        ranked={name: values for name, values in given.items() if names[name]},
+    )
+
+
+def score_columns(views: Sequence[QuestionView]) -> dict[str, list[float | None]]:
+    """Give the scores that some questions were given, by name, with one value per question."""
+    return {name: [view.score(name) for view in views] for name in score_names(views)}
 
 
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")

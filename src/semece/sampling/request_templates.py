@@ -209,8 +209,16 @@ def read_guesses(
         rows = [row for row in store.replies(template.stage, question.id) if row.delivered and row.key in wanted]
         if rows:
             found[question.id] = [read(row.text) if row.status == "ok" else () for row in rows]
-    scale = Scale.counted(guess.said for replies in found.values() for reply in replies for guess in reply)
+    said = [guess.said for replies in found.values() for reply in replies for guess in reply]
+    scale = _scale(store, template) if any(each.percent != each.decimal for each in said) else Scale()
     return {name: [_decided(reply, scale) for reply in replies] for name, replies in found.items()}
+
+
+def _scale(store: Store, template: RequestTemplate[FollowUp]) -> Scale:
+    """Count what all replies of a stage state, in percent or as decimals."""
+    read = template.prompt.elicitation.read
+    rows = (row for question in store.questions() for row in store.replies(template.stage, question.id))
+    return Scale.counted(guess.said for row in rows for guess in read(row.text))
 
 
 def _decided(reply: tuple[Guess, ...], scale: Scale) -> Guesses:

@@ -49,6 +49,7 @@ from .diagnostics.changes import ComparedQuantity as ComparedQuantity
 from .diagnostics.judge_quality import grading_quality as grading_quality
 from .diagnostics.judge_quality import pair_quality as pair_quality
 from .diagnostics.judge_quality import partition_quality as partition_quality
+from .diagnostics.pools import in_order as in_order
 from .diagnostics.resampling import resampled_interval as resampled_interval
 from .estimators import estimate as estimate
 from .estimators import mode as mode
