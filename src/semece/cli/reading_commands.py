@@ -267,6 +267,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     by: Annotated[str, typer.Option("--by", help="bin, or for semx: budget, fewer answers.")] = "bin",
     output: ToStdout = None,
     judge: Judge = None,
+    recalibrate: Recalibrate = None,
 ) -> None:
     """Write one of the paper's tables; several runs of one dataset are also pooled.
 
@@ -275,7 +276,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     from semece import tables
     from semece.runs import write
 
-    with open_runs(runs, judge) as opened, bad_arguments():
+    with open_runs(runs, judge, recalibrate) as opened, bad_arguments():
         found = tables.paper_table(name, opened, by=cast("tables.By", by))
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)
@@ -291,6 +292,7 @@ def figure(
     scores: Annotated[
         list[str] | None, typer.Option("--score", "-s", help="Of reliability: which confidences. Default: all.")
     ] = None,
+    recalibrate: Recalibrate = None,
 ) -> None:
     """Draw a figure of one run, or of up to four side by side.
 
@@ -299,7 +301,7 @@ def figure(
     from semece import figures
     from semece.show import draw
 
-    with open_runs(runs, judge) as opened, bad_arguments():
+    with open_runs(runs, judge, recalibrate) as opened, bad_arguments():
         path = figures.save(draw(name, opened, scores=scores or ()), output)
     typer.echo(str(path))
 

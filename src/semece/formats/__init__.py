@@ -17,6 +17,7 @@ from semece.formats import (
     hle,
     inspect_logs,
     lm_eval,
+    lm_polygraph,
     openai_evals,
     promptfoo,
     response_rows,
@@ -70,6 +71,7 @@ class Format(NamedTuple):
 
 
 FORMATS = {
+    "lm-polygraph": Format("results of lm-polygraph, .man", lm_polygraph.detect, lm_polygraph.read),
     "inspect": Format("logs of Inspect, .eval or .json", inspect_logs.detect, inspect_logs.read),
     "lm-eval": Format("samples_*.jsonl of lm-evaluation-harness", lm_eval.detect, lm_eval.read),
     "promptfoo": Format("results of promptfoo, .json or .jsonl", promptfoo.detect, promptfoo.read),

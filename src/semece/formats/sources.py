@@ -201,7 +201,7 @@ class SampleFile:
         suffix = self.path.suffix.lower()
         for magic, kind in _MAGIC.items():
             if head.startswith(magic):
-                return Opening(kind, self._columns() if kind == "parquet" else frozenset(), suffix)
+                return Opening(kind, self._columns() if kind == "parquet" else _first_member(head), suffix)
         text = head.decode("utf-8-sig", "replace").lstrip()
         is_array = text.startswith("[")
         names = _names(text[1:] if is_array else text)
@@ -397,6 +397,13 @@ def _items_at(stream: JsonStream, paths: Sequence[tuple[str, ...]], before: str 
                 yield f"{before}{name}[{place}]", stream.value()
         elif any(rest) and stream.peek() == "{":
             yield from _items_at(stream, [path for path in rest if path], f"{before}{name}.")
+
+
+def _first_member(head: bytes) -> frozenset[str]:
+    """Name the first member of a zip archive by its own header; none of other files."""
+    if not head.startswith(b"PK\x03\x04"):
+        return frozenset()
+    return frozenset({head[30 : 30 + int.from_bytes(head[26:28], "little")].decode("utf-8", "replace")})
 
 
 def _header(text: str, suffix: str) -> frozenset[str]:

@@ -21,6 +21,8 @@ from .metrics import scores_in as scores_in
 from .named_scores import NamedScore as NamedScore
 from .named_scores import named_scores as named_scores
 from .question_views import elicited_scores as elicited_scores
+from .recalibrated import MEASURES as MEASURES
+from .recalibrated import effect_lines as effect_lines
 from .recalibrated import load_recalibration as load_recalibration
 from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format

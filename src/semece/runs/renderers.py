@@ -39,6 +39,7 @@ LABELS: dict[str, str] = {
     "sem2_gap": "Sem2 − accuracy",
     "mean_difference": "Sem1 − Sem2",
     "ece_difference": "Sem1-ECE − Sem2-ECE",
+    "tokens": "Tokens per question",
     "recalibrated_ece": "ECE, recalibrated",
     "recalibrated_brier": "Brier score, recalibrated",
     "low_margin_questions": "N (low margin)",
@@ -47,7 +48,7 @@ LABELS: dict[str, str] = {
 } | titles()
 """Headings, those of metrics among them; another column is headed by its name with spaces."""
 
-METRIC_TITLES = ("ece", "auroc", "aurc")
+METRIC_TITLES = {"ece": "-ECE", "auroc": "-AUROC", "aurc": "-AURC", "gap": " − accuracy"}
 """Metrics whose columns of scores with a name of their own are headed by both."""
 
 SIGNED: dict[str, str | None] = {
@@ -108,7 +109,9 @@ def label(name: str) -> str:
     if name in LABELS:
         return LABELS[name]
     metric = next((each for each in METRIC_TITLES if name.endswith(f"_{each}")), None)
-    return name.replace("_", " ") if metric is None else f"{name.removesuffix(f'_{metric}')}-{LABELS[metric]}"
+    if metric is None:
+        return name.replace("_", " ")
+    return f"{name.removesuffix(f'_{metric}')}{METRIC_TITLES[metric]}"
 
 
 def _cell(row: dict[str, Any], name: str, digits: int) -> str:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
+from semece.records import CONFIDENCE_KIND, ScoreKind
 from semece.runs.graded_classes import GradedClasses, graded_classes
-from semece.runs.named_scores import NamedScore, named_scores, score_names
+from semece.runs.named_scores import NamedScore, named_scores, plain_kinds, score_names
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
-from semece.runs.recalibrated import recalibrated, recalibration_text
+from semece.runs.recalibrated import applied_effects, recalibrated, recalibration_text, warning_of
 from semece.runs.scored_samples import read_sample
 from semece.sampling import Settings, read_reply
 from semece.store import FINAL, Store
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.stats import Pool, Recalibration
+    from semece.stats import Effect, Pool, Recalibration
 
 __all__ = ["QuestionView", "Run", "names_of", "pool_of"]
 
@@ -113,8 +114,8 @@ class Run:
         noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
         if slowed := sum(name == "pace" for name, _ in recorded):
             noticed += (f"rate limited: slowed down {slowed:,}x",)
-        if self.recalibration_note:
-            noticed = (self.recalibration_note, *noticed)
+        if self.recalibration:
+            noticed = (*filter(None, (self.recalibration_note, self.recalibration_warning)), *noticed)
         drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
         return (*noticed, copies) if copies and drawn else noticed
 
@@ -124,6 +125,20 @@ class Run:
         if self.recalibration is None:
             return None
         return recalibration_text(self.recalibration, len(self._view["ids"]) - len(self._views))
+
+    @property
+    def recalibration_warning(self) -> str | None:
+        """Say where the run differs from what its map was fitted on; None if it has none or does not differ."""
+        return None if self.recalibration is None else warning_of(self.recalibration, self)
+
+    @cached_property
+    def recalibration_effects(self) -> tuple[Effect, ...]:
+        """What its map changes on its complete questions, none of which the map has seen; empty without a map."""
+        return () if self.recalibration is None else applied_effects(self._as_read, self._views, self.recalibration)
+
+    def kind_of(self, score: str) -> ScoreKind:
+        """Say what the numbers of a score mean as they came."""
+        return ScoreKind.of(plain_kinds(self._view).get(score, CONFIDENCE_KIND.text))
 
     @property
     def failed_calls(self) -> tuple[int, int]:
@@ -139,13 +154,23 @@ class Run:
         return total, sum(asked for asked, _, _ in stages), sum(answered for _, answered, _ in stages)
 
     @cached_property
+    def _as_read(self) -> tuple[QuestionView, ...]:
+        return self._reading.all()
+
+    @cached_property
     def _views(self) -> tuple[QuestionView, ...]:
-        views = self._reading.all()
-        return views if self.recalibration is None else recalibrated(views, self.recalibration)
+        views = self._as_read
+        return views if self.recalibration is None else recalibrated(self, views, self.recalibration)
 
     @cached_property
     def _reading(self) -> ViewReader:
         return ViewReader(self._store, self._view, self.judges, self.reader)
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """Input and output tokens so far by stage, of all judges; stages without a count are not there."""
+        found = {stage: asked + answered for stage, (asked, answered, _) in self._store.spent().items()}
+        return {stage: count for stage, count in found.items() if count}
 
     def settings(self) -> Settings:
         """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""

@@ -61,6 +61,7 @@ from .estimators.guesses import weighted_share as weighted_share
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
 from .recalibration import ENOUGH as ENOUGH
+from .recalibration import Domain as Domain
 from .recalibration import Effect as Effect
 from .recalibration import Recalibration as Recalibration
 from .recalibration import cross_fit as cross_fit

@@ -60,6 +60,7 @@ def page_of(run: Run) -> Page:
         facts={"Model": run.model, "Dataset": run.dataset, "Cost": cost_text(*run.spent)},
         events=run.events,
         group=group_of(run.model, [run]) if (estimates["status"] == "complete").any() else None,
+        effects=run.recalibration_effects,
     )
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from semece.runs import QuestionView
     from semece.show.report.sections import Section
     from semece.show.tables.paper_tables import PooledQuestions
+    from semece.stats import Effect
 
 MARK = '<meta name="generator" content="semece">'
 """Stands in the first lines of every page of ours."""
@@ -88,6 +89,8 @@ class Page:
         What the run noticed.
     group : PooledQuestions or None
         Its complete questions, pooled; None if there is none.
+    effects : tuple of Effect
+        What the map changes that recalibrates it; empty if none does.
     """
 
     summary: Mapping[str, Any]
@@ -99,6 +102,7 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     events: tuple[str, ...] = ()
     group: PooledQuestions | None = None
+    effects: tuple[Effect, ...] = ()
 
 
 def render(pages: Sequence[Page], *, title: str | None = None) -> str:
@@ -169,7 +173,7 @@ def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
         "ruled": _ruled(page.judges),
         "partial": _partial(*page.complete),
         "figures": _figures(page.estimates, _words(page.summary), prefix=prefix),
-        "sections": [_section(section, prefix=prefix) for section in sections(page.group)] if page.group else [],
+        "sections": [_section(section, prefix=prefix) for section in sections(page.group, page.effects)],
         "facts": _facts(page),
         "entries": make_entries(page.views, largest=round(room * len(page.views))),
     }
