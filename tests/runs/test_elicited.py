@@ -3,13 +3,14 @@
 import asyncio
 import shutil
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 
 from semece.errors import BudgetError, SemeceError
 from semece.models import CallableModel
 from semece.models.embedded.weights import SMOLLM2, find
-from semece.runs import Run, elicit, elicited_scores, plan_elicitations
+from semece.runs import Run, elicit, elicitation_notes, elicited_scores, plan_elicitations
 from semece.sampling import BatchPatience, CallSettings, Settings
 from semece.store import Store
 from tests.conftest import absent
@@ -123,7 +124,23 @@ def test_more_draws_are_added_to_those_that_are_there(path, made):
     assert [row[:2] for row in rows(other, "p_true")] == [row[:2] for row in many]
     ask(path, "p-true", draws=4)
     assert len(rows(path, "p_true")) == 50  # nothing is deleted; four of them count
-    assert all(value * 4 == int(value * 4) for value in scores(path)["p_true"].values())
+
+
+def test_without_log_probabilities_p_true_is_the_share_of_its_replies(tmp_path):
+    path = tmp_path / "shares.db"
+    said = cycle(["(A)", "(A)", "(A)", "(B) False", "who knows?"])
+
+    async def sure(prompt):
+        return next(said) if "(B) False" in prompt else "Answer: Paris"
+
+    model = CallableModel(sure)
+    asyncio.run(execute(Settings(model.name, "starter", n=2, limit=3, judge="rules"), path, model=model))
+    assert plan_elicitations(path, ["p-true"]).wanted == 30
+    assert elicitation_notes(path, ["p-true", "top-k"]) == [
+        f"{model.name} tells no log probabilities: p_true is the share of 10 replies that say true"
+    ]
+    ask(path, "p-true", model=model)
+    assert list(scores(path)["p_true"].values()) == [0.75] * 3
 
 
 def test_a_cap_stops_it_and_the_same_call_goes_on(path):

@@ -89,7 +89,12 @@ def elicit(
         list[str], typer.Argument(help="linguistic, linguistic-mielke, top-k, two-stage or p-true; one or several.")
     ],
     draws: Annotated[
-        int | None, _option("--draws", help="Replies per question. Default: 1; 10 of p-true.", show_default=False)
+        int | None,
+        _option(
+            "--draws",
+            help="Replies per question. Default: 1; 10 of p-true without log probabilities.",
+            show_default=False,
+        ),
     ] = None,
     *,
     told: Told,
@@ -106,10 +111,12 @@ def elicit(
     from semece.cli.judging import ask_to_end
     from semece.cli.run_command import again, leave
     from semece.runs import elicit as ask
-    from semece.runs import elicited_lines, plan_elicitations
+    from semece.runs import elicitation_notes, elicited_lines, plan_elicitations
     from semece.sampling import plan_text
 
     handling, calls = told.record(Handling), told.calls()
+    for sentence in elicitation_notes(run, elicitations, draws=draws):
+        typer.echo(f"note: {sentence}", err=True)
     if handling.dry_run:
         expected = handling.expected_tokens
         typer.echo(plan_text(plan_elicitations(run, elicitations, draws=draws, calls=calls, expected_tokens=expected)))

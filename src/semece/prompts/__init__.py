@@ -17,7 +17,7 @@ from semece.errors import ParseError
 from semece.models import Message
 from semece.prompts.answer_places import Labels
 from semece.prompts.conclusions import said
-from semece.prompts.confidences import Scale
+from semece.prompts.confidences import Scale, Stated
 from semece.prompts.elicitations import ELICITATIONS, SCALES, AskedAnswer, Elicitation, Guess, choices, read_words
 from semece.prompts.elicitations import VERSION as WORDS_VERSION
 from semece.prompts.final_message import is_blank
@@ -51,6 +51,7 @@ __all__ = [
     "Reading",
     "ResponsePrompt",
     "Scale",
+    "Stated",
     "Style",
     "bare",
     "by_first_appearance",

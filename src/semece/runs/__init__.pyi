@@ -1,6 +1,7 @@
 # The names of this door, and where they are.
 
 from .elicited import elicit as elicit
+from .elicited import elicitation_notes as elicitation_notes
 from .elicited import elicited_lines as elicited_lines
 from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export

@@ -142,6 +142,24 @@ class _About:
             yield name, follow_up(self._identity, name, options, self._asked)
 
 
+def elicitation_notes(path: str | Path, names: Sequence[str], *, draws: int | None = None) -> list[str]:
+    """Say what a person should know before :func:`elicit` asks: where a probability is counted, not told.
+
+    Parameters
+    ----------
+    path, names, draws
+        As there.
+    """
+    with Store(path) as store:
+        about = _About(store, names, draws)
+        return [
+            f"{about.model} tells no log probabilities: {template.stage} is the share of "
+            f"{about.options[name]['draws']} replies that say true"
+            for name, template in about.templates()
+            if template.prompt.elicitation.sampled and template.logprobs is None
+        ]
+
+
 def elicited_lines(path: str | Path) -> Iterator[str]:
     """Say of each elicited confidence of a run how many questions have it, and its mean.
 

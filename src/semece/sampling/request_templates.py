@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
+from math import exp
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from semece.canonical_json import digest
 from semece.errors import SemeceError
 from semece.models import Decoding, Message, Request, service_of
-from semece.prompts import ELICITATIONS, AskedAnswer, Scale, load_text
+from semece.prompts import ELICITATIONS, AskedAnswer, Guess, Scale, Stated, load_text
+from semece.sampling.likelihoods import truth_logprobs
 from semece.store import Keys, Slot
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
-    from semece.prompts import Elicitation, Guess, ResponsePrompt
+    from semece.prompts import Elicitation, ResponsePrompt
     from semece.records import Question
     from semece.store import Store
 
@@ -47,6 +49,8 @@ class RequestTemplate(Generic[P]):
         The run's seed.
     stage : str
         ``respond``, or the name of what is asked about the responses.
+    logprobs : int or None
+        Whether replies are to tell the log probabilities of their tokens, and of how many likely ones.
     """
 
     model: str
@@ -54,6 +58,7 @@ class RequestTemplate(Generic[P]):
     decoding: Decoding
     seed: int = 0
     stage: str = "respond"
+    logprobs: int | None = None
 
     def keys(self, question: Question) -> Keys:
         """Keys of the replies to a question."""
@@ -62,7 +67,7 @@ class RequestTemplate(Generic[P]):
     def request(self, question: Question, index: int = 0, n: int = 1) -> Request:
         """Ask for `n` responses to a question, from an index on: the seeds follow from both."""
         seed = seed_base(self.seed, question.id) + index
-        return Request(self.prompt.messages(question), self.decoding, n, seed)
+        return Request(self.prompt.messages(question), self.decoding, n, seed, self.logprobs)
 
 
 def seed_base(seed: int, question_id: str) -> int:
@@ -157,7 +162,9 @@ def drawn_as(identity: Mapping[str, Any], name: str, draws: int | None = None) -
         )
     row = ELICITATIONS[name]
     heat = {"temperature": 1.0, "top_p": 1.0} if row.sampled else {k: identity[k] for k in ("temperature", "top_p")}
-    return {"draws": draws or row.draws, "reasoning_effort": identity["reasoning effort"], **heat}
+    most = service_of(identity["model"]).top_logprobs if row.sampled else None
+    own = row.draws if most is None else 1  # the probability is told, so one reply is enough
+    return {"draws": draws or own, "reasoning_effort": identity["reasoning effort"], "logprobs": most, **heat}
 
 
 def follow_up(
@@ -184,7 +191,7 @@ def follow_up(
         row.grammar if service.continues else None,
     )
     prompt = FollowUp(row, "completion" if service.continues else "chat", asked)
-    return RequestTemplate(model, prompt, decoding, identity["seed"], row.score)
+    return RequestTemplate(model, prompt, decoding, identity["seed"], row.score, options["logprobs"])
 
 
 Guesses = list[tuple[str | None, float]]
@@ -200,7 +207,8 @@ def read_guesses(
     -------
     dict of str to list
         Per question that has a reply, by id: its replies' guesses, empty where a reply cannot be read. A confidence
-        that is ambiguous alone is read as the others of the stage say.
+        that is ambiguous alone is read as the others of the stage say. Where a reply tells the probabilities of true
+        and false, they stand for all replies.
     """
     read, found = template.prompt.elicitation.read, {}
     for question in questions:
@@ -208,10 +216,22 @@ def read_guesses(
         wanted = {keys[index] for index in range(n)}
         rows = [row for row in store.replies(template.stage, question.id) if row.delivered and row.key in wanted]
         if rows:
-            found[question.id] = [read(row.text) if row.status == "ok" else () for row in rows]
+            exact = truth_logprobs(rows[0].raw) if template.prompt.elicitation.sampled else None
+            told = None if exact is None else ((Guess(None, sure(*exact)),),)
+            found[question.id] = list(told or (read(row.text) if row.status == "ok" else () for row in rows))
     said = [guess.said for replies in found.values() for reply in replies for guess in reply]
     scale = _scale(store, template) if any(each.percent != each.decimal for each in said) else Scale()
     return {name: [_decided(reply, scale) for reply in replies] for name, replies in found.items()}
+
+
+def sure(true: float, false: float) -> Stated:
+    """Give P(True) of two log probabilities: the softmax of Kadavath et al. 2022."""
+    p = 1 / (1 + exp(min(false - true, LARGEST)))
+    return Stated(p, p)
+
+
+LARGEST = 700.0
+"""Above it the exponential has no number."""
 
 
 def _scale(store: Store, template: RequestTemplate[FollowUp]) -> Scale:

@@ -155,6 +155,8 @@ class Settings(CallSettings):
         A regular expression that finds the answer in a response; the last match counts. It may change on resume.
     temperature, top_p, max_tokens, reasoning_effort
         Decoding; max_tokens None means 1024, and 64 for the embedded model.
+    logprobs : int or None
+        Whether replies keep the log probability of each token, and of how many likely ones at its place.
     judge, partition_judge, grade_judge : str or None
         Spellings; the first sets both stages. None: ``rules`` for models that run here.
     judge_prompt : str
@@ -209,6 +211,11 @@ class Settings(CallSettings):
     )
     max_tokens: int | None = asking(None, help="Per response; 1024, embedded models 64.", rule=at_least(1))
     reasoning_effort: str | None = asking(None, help="Passed to the provider.")
+    logprobs: int | None = asking(
+        None,
+        help="Keep each token's log probability, and of so many likely ones: 0 to 20.",
+        rule=Rule("0 to 20", lambda top: 0 <= top <= 20),
+    )
     judge: str | None = judging(None, help="rules, exact, math, or a model's spelling.", short="-j")
     partition_judge: str | None = judging(None, help="Only for grouping.", study="judge.partition")
     grade_judge: str | None = judging(None, help="Only for grading.", study="judge.grade")

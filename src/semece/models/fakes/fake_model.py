@@ -11,6 +11,7 @@ import json
 import re
 from bisect import bisect_right
 from itertools import accumulate
+from math import isnan, log, nan
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import parse_qsl
 
@@ -112,6 +113,31 @@ class FakeModel(FakeService):
             return text
         return f"{text}\nConfidence: {100 * stated:g}%"
 
+    def tokens(self, request: Request, said: str) -> list[dict[str, Any]]:
+        """Give the tokens of a text: of an answer its class's probability, of (A) or (B) how sure it is."""
+        question, begins = _first_line(question_of(request)), said.split("\n", 1)[0]
+        for kind, p in enumerate(self._pmf):
+            answer = self._answer(question, kind)
+            if p > 0 and begins.endswith(answer):
+                place = len(begins) - len(answer)
+                parts = (said[:place], 0.0), (answer, log(p)), (said[len(begins) :], 0.0)
+                return [{"token": text, "logprob": each, "top_logprobs": []} for text, each in parts if text]
+        if said in {"(A)", "(B)"}:
+            sure = self._sure_of(request)
+            top = [{"token": each, "logprob": log(p)} for each, p in (("A", sure), ("B", 1 - sure)) if p > 0]
+            own = next(one for one in top if one["token"] == said[1])
+            return [{"token": "(", "logprob": 0.0, "top_logprobs": []}, own | {"top_logprobs": top}]
+        return super().tokens(request, said)
+
+    def _sure_of(self, request: Request) -> float:
+        """Say how sure it is of the answer that it is asked about; nan if it is no answer of its own."""
+        asked, question = request.messages[-1].content, _first_line(question_of(request))
+        given = [line.removeprefix("Possible answer: ") for line in asked.splitlines() if "Possible answer: " in line]
+        given += [message.content for message in request.messages if message.role == "assistant"]
+        answers = [self._answer(question, kind) for kind in range(len(self._pmf))]
+        known = bool(given) and given[0] in answers
+        return (self._confidence or self._pmf)[answers.index(given[0])] if known else nan
+
     def _about(self, request: Request, draw: float) -> str:
         """Say how sure it is of an answer it gave, in the way that is asked for; nothing if none is."""
         asked = request.messages[-1].content
@@ -120,12 +146,8 @@ class FakeModel(FakeService):
             kinds = sorted(range(len(self._pmf)), key=lambda kind: -self._pmf[kind])[:4]
             pairs = [(self._answer(question, kind), 100 * self._pmf[kind]) for kind in kinds]
             return "\n".join(f"G{n}: {answer}\nP{n}: {p:g}%" for n, (answer, p) in enumerate(pairs, 1))
-        given = [line.removeprefix("Possible answer: ") for line in asked.splitlines() if "Possible answer: " in line]
-        given += [message.content for message in request.messages if message.role == "assistant"]
-        answers = [self._answer(question, kind) for kind in range(len(self._pmf))]
-        if not given or given[0] not in answers:
+        if isnan(sure := self._sure_of(request)):
             return ""
-        sure = (self._confidence or self._pmf)[answers.index(given[0])]
         if "(B) False" in asked:
             return "(A)" if draw < sure else "(B)"
         forms = re.search(r"Confidence: one of the \w+ (?:words|forms) (.*)", asked)
