@@ -37,12 +37,13 @@ ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.
 @contextmanager
 def open_runs(paths: Iterable[Path], judge: str | None = None, recalibrate: Path | None = None) -> Iterator[list[Run]]:
     """Open run files for reading, with a map to recalibrate by; refuse a judge that has not judged one of them."""
-    from semece import Run, load_recalibration
+    from semece import load_recalibration
+    from semece.runs import open_run
 
     with ExitStack() as stack:
         with bad_arguments():
             fitted = None if recalibrate is None else load_recalibration(recalibrate)
-            opened = [stack.enter_context(Run(path, judge=judge, recalibration=fitted)) for path in paths]
+            opened = [stack.enter_context(open_run(path, judge=judge, recalibration=fitted)) for path in paths]
             for run in opened if fitted else ():
                 run.question_views()  # says here if the map does not fit
         if judge is not None:
@@ -193,7 +194,9 @@ def question_lines(view: QuestionView) -> Iterator[str]:
     yield f"references: {' | '.join(q.references) or 'none'}"
     yield f"status: {e.status}; {e.n_responses} usable of {len(view.responses)} responses, {view.missing} missing"
     numbers = (("Sem1", e.sem1), ("Sem2", e.sem2), ("Ver", e.verbalized), ("margin", e.margin), ("correct", e.correct))
-    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in numbers)
+    given = {**view.scores.confidences, **view.scores.ranked}
+    told = (*numbers, *given.items())
+    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in told)
     if view.partition is not None:
         usable = [r for r in view.responses if r.usable]
         for label, name in enumerate(view.partition.representatives):
@@ -284,7 +287,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     write(f"{text.rstrip()}\n".encode(), output)
 
 
-def figure(
+def figure(  # noqa: PLR0917 - one parameter per option
     name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")],
     runs: Runs,
     output: ToFile,

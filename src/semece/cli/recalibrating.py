@@ -38,7 +38,7 @@ def recalibrate(  # noqa: PLR0917 - one parameter per option
 
     with open_runs([run], judge) as (opened,), bad_arguments():
         _refuse_foreign(output)
-        found = fit(opened, score=score, method=method)
+        found = fit(opened.scored_questions(), score=score, method=method)
     if output is not None:
         write(f"{found.fitted.to_json()}\n".encode(), output)
     kept = None if output is None else str(output)

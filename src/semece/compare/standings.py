@@ -81,9 +81,10 @@ class Arms(NamedTuple):
 
     @property
     def given(self) -> tuple[Confidence, ...]:
-        """The confidences that all runs were given beside their own."""
-        known = [each.scores for each in self.pools.values()]
-        return given_scores({name: False for name in known[0] if all(name in scores for scores in known)})
+        """The scores that all runs were given beside their own, and as the same kind."""
+        scores = [dict.fromkeys(each.scores, False) | dict.fromkeys(each.ranked, True) for each in self.pools.values()]
+        first = scores[0].items()
+        return given_scores({name: kind for name, kind in first if all(each.get(name) == kind for each in scores)})
 
     def terms(self) -> Iterator[tuple[str, list[ErrorTerms]]]:
         """Give the numbers about the model, with their terms in each run."""

@@ -12,13 +12,13 @@ from semece.canonical_json import encodable
 from semece.datasets import storable
 from semece.errors import finish_status, shortened
 from semece.formats.sources import fault
+from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from semece.formats.json_stream import Json
     from semece.formats.sources import Findings
-    from semece.records import Question
 
 P = ParamSpec("P")
 
@@ -101,6 +101,17 @@ class FileQuestion:
     def where(self) -> str:
         """File and place."""
         return f"{self.file}, {self.place}"
+
+
+def numbered(place: int, text: str, references: tuple[str, ...] = ()) -> Question:
+    """Make the question at a place of a file that has no ids; places begin with 0.
+
+    Examples
+    --------
+    >>> numbered(3, "2 + 2?", ("4",)).id
+    '3'
+    """
+    return Question(str(place), text, references)
 
 
 class Gathering:

@@ -3,7 +3,7 @@
 Schema: lm-polygraph at efea882, ``utils/manager.py`` (UEManager): ``estimations`` holds a list of uncertainties by
 level and estimator, ``stats`` the ``input_texts`` and ``target_texts`` and what ``save_stats`` names. The answers are
 ``sample_texts``, which ``save_stats=["sample_texts"]`` keeps, else the one of ``greedy_texts``. Every estimation of a
-sequence is a score of which less is surer. A JSON document with ``estimations`` by estimator and ``stats`` is read, too.
+sequence is a score of which less is surer. A JSON document with ``estimations`` by name and ``stats`` is read, too.
 
 The archive holds a pickle. Of what it names only containers and numbers are built, so that nothing in a file is run.
 """
@@ -17,9 +17,8 @@ import pickle
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-from semece.formats.file_responses import FileQuestion, FileResponse, response_text
+from semece.formats.file_responses import FileQuestion, FileResponse, numbered, response_text
 from semece.formats.sources import fault, list_in, value_in
-from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -100,7 +99,7 @@ def _sample(
     references = tuple(each.strip() for each in targets if isinstance(each, str) and each.strip())
     responses = tuple(FileResponse(response_text(answer), place) for answer in answers)
     numbers = {name: float(values[i]) for name, values in scores.items() if _is_number(values[i])}
-    question = Question(str(i), text, references)
+    question = numbered(i, text, references)
     return FileQuestion(question, responses, file=str(source.path), place=place, whole=True, numbers=numbers)
 
 
@@ -169,4 +168,6 @@ def _unpickled(source: SampleFile) -> Any:  # noqa: ANN401 - what the archive ho
             name = next(each for each in archive.namelist() if each.endswith(_MEMBER))
             return _Numbers(io.BytesIO(archive.read(name))).load()
     except Exception as error:
-        raise fault(source.path, "a whole archive of lm-polygraph", f"a damaged one ({type(error).__name__})") from None
+        where = f"{source.path}, byte {source.path.stat().st_size}"
+        came = f"a damaged or cut one ({type(error).__name__})"
+        raise fault(where, "the end of an archive of lm-polygraph", came) from None

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from semece.datasets import TEXT_NAMES, question_from
 from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse, response_text
-from semece.records import ScoreKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -116,12 +115,7 @@ def add_kinds(findings: Findings, row: Mapping[str, Any], where: str) -> None:
     if not isinstance(kinds, dict):
         raise ParseError(f"{where}: score_kinds must be an object of kinds by name; got {kinds!r}")
     for name, kind in kinds.items():
-        try:
-            text = ScoreKind.of(str(kind)).text
-        except ValueError as error:
-            raise ParseError(f"{where}: score_kinds, {name}: {error}") from None
-        if findings.kinds.setdefault(name, text) != text:
-            raise ParseError(f"{where}: the kind of {name} must be {findings.kinds[name]} as before; got {text}")
+        findings.add_kind(name, kind, where)
 
 
 def scores_of(row: Mapping[str, Any], n: int, where: str) -> tuple[dict[str, float], list[dict[str, float]]]:

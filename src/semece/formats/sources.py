@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from semece.datasets import read_rows
 from semece.errors import ParseError, visible
 from semece.formats.json_stream import Json, JsonStream
+from semece.records import ScoreKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -80,6 +81,21 @@ class Findings:
         """Write down a dataset."""
         self.datasets.setdefault(visible(name), where)
 
+    def add_kind(self, name: str, kind: object, where: str) -> None:
+        """Write down what a file says of the kind of a score.
+
+        Raises
+        ------
+        ParseError
+            It is no kind, or another one than was said before.
+        """
+        try:
+            text = ScoreKind.of(str(kind)).text
+        except ValueError as error:
+            raise ParseError(f"{where}: score_kinds, {name}: {error}") from None
+        if self.kinds.setdefault(name, text) != text:
+            raise ParseError(f"{where}: the kind of {name} must be {self.kinds[name]} as before; got {text}")
+
     def scores_of(self, found: Mapping[Any, Json]) -> dict[str, float]:
         """Take the scores that were asked for among what scorers said; what is no finite number is none.
 
@@ -123,10 +139,13 @@ class Wanted:
         Texts and references from elsewhere, by id.
     model : str or None
         Only responses of this one.
+    scores : tuple of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     """
 
     questions: Mapping[str, Question] = field(default_factory=dict)
     model: str | None = None
+    scores: tuple[str, ...] = ()
 
     def leaves_out(self, model: str) -> bool:
         """Whether the responses of a model are not asked for."""

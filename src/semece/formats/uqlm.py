@@ -13,12 +13,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.formats.file_responses import FileQuestion, FileResponse
+from semece.formats.file_responses import FileQuestion, FileResponse, numbered
 from semece.formats.sources import fault, list_in, text_in
-from semece.records import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from semece.formats.sources import Opening, SampleFile, Wanted
 
@@ -44,7 +43,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     data = result.get("data", result) if isinstance(result, dict) else result
     originals, sampled = list_in(data, where, "responses"), list_in(data, where, "sampled_responses")
     prompts = data.get("prompts")
-    texts = list_in(data, where, "prompts") if prompts is not None else _known(wanted.questions, len(originals), where)
+    texts = list_in(data, where, "prompts") if prompts is not None else _known(wanted, len(originals), where)
     for name, column in (("sampled_responses", sampled), ("prompts", texts)):
         if len(column) != len(originals):
             raise fault(where, f"{len(originals)} {name}, one per response", len(column))
@@ -83,13 +82,13 @@ def _sample(source: SampleFile, i: int, texts: list[Any], sampled: list[Any], or
     responses = [*originals[i : i + 1], *list_in(sampled, where, i)]
     texts_or_none = ["" if text is None else text_in(responses, where, k) for k, text in enumerate(responses)]
     drawn = [FileResponse(each, place) for each in texts_or_none]
-    return FileQuestion(Question(str(i), text), tuple(drawn), file=str(source.path), place=place, whole=True)
+    return FileQuestion(numbered(i, text), tuple(drawn), file=str(source.path), place=place, whole=True)
 
 
-def _known(questions: Mapping[str, Question], count: int, where: str) -> list[str]:
+def _known(wanted: Wanted, count: int, where: str) -> list[str]:
     """Take the texts from elsewhere, by place."""
     try:
-        return [questions[str(i)].text for i in range(count)]
+        return [wanted.questions[str(i)].text for i in range(count)]
     except KeyError as error:
         elsewhere = f"or name a file of the questions, in their order, with --questions (it has no question {error})"
         raise fault(where, f"prompts, which to_dict() leaves out; save results.data, {elsewhere}") from None

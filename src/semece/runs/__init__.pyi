@@ -19,8 +19,6 @@ from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .metrics import residual_quantities as residual_quantities
 from .metrics import scores_in as scores_in
-from .named_scores import NamedScore as NamedScore
-from .named_scores import named_scores as named_scores
 from .question_views import elicited_scores as elicited_scores
 from .recalibrated import MEASURES as MEASURES
 from .recalibrated import effect_lines as effect_lines
@@ -41,6 +39,9 @@ from .run import QuestionView as QuestionView
 from .run import Run as Run
 from .run import names_of as names_of
 from .run import pool_of as pool_of
+from .scored_questions import NamedScore as NamedScore
+from .scored_questions import ScoredQuestions as ScoredQuestions
+from .scored_questions import named_scores as named_scores
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
 from .sentences import KNOWS as KNOWS
@@ -66,3 +67,6 @@ from .summary_rows import spread_columns as spread_columns
 from .summary_rows import summary_frame as summary_frame
 from .summary_rows import summary_row as summary_row
 from .summary_rows import summary_table as summary_table
+from .tabled_runs import makes_table as makes_table
+from .tabled_runs import open_run as open_run
+from .tabled_runs import tabulate as tabulate

@@ -163,7 +163,7 @@ class Metric:
     needs : tuple of str
         What the function takes: ``confidence`` and ``correct``, ``correct``, or ``residuals``.
     options : tuple of str
-        Keyword arguments the function takes of ``ids``, ``n_bins`` and ``closed``.
+        Keyword arguments the function takes of ``ids``, ``weights``, ``n_bins`` and ``closed``.
     terms : str
         ``module:function`` of the terms that the metric is made of (:class:`semece.stats.ErrorTerms`): with them runs
         are compared. Without it the function is called on resampled questions.
@@ -262,7 +262,7 @@ class Binning(NamedTuple):
         return cls(n_bins, closed)
 
 
-ECE_OPTIONS = ("ids", "n_bins", "closed")
+ECE_OPTIONS = ("ids", "weights", "n_bins", "closed")
 BESIDE: tuple[Table, ...] = ("baselines",)
 RANKING: tuple[Table, ...] = ("summary", "baselines")
 SCORES: tuple[tuple[str, str, str, Literal["higher", "lower"], tuple[Table, ...], bool], ...] = (
@@ -281,7 +281,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.intervals:accuracy_interval",
         "higher",
         needs=("correct",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="diagnostics.changes:correctness_terms",
     ),
     Metric(
@@ -290,7 +290,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:held_out_gap",
         None,
         needs=("residuals",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:held_out_gap_terms",
         more=("least", "n_questions"),
     ),
@@ -300,7 +300,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:semx_ece",
         "lower",
         needs=("residuals",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:held_out_terms",
         more=("least", "debiased", "p_value", "n_questions", "n_select"),
     ),
@@ -319,15 +319,25 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:gap_interval",
         None,
         tables=("summary", "compare"),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:gap_terms",
     ),
     *(
-        Metric(name, title, f"uncertainty.{place}_interval", better, tables=tables, options=("ids",), of_order=of_order)
+        Metric(
+            name,
+            title,
+            f"uncertainty.{place}_interval",
+            better,
+            tables=tables,
+            options=("ids", "weights"),
+            of_order=of_order,
+        )
         for name, title, place, better, tables, of_order in SCORES
     ),
 )
 """The metrics, in the order of columns."""
+RANKED = tuple(each for each in METRICS if each.name == "auroc")
+"""By what scores are compared of which only the order means something."""
 
 
 def stats_function(place: str) -> Any:  # noqa: ANN401 - whatever stands there
@@ -362,6 +372,8 @@ def quantities(given: Sequence[Confidence] = ()) -> tuple[ComparedQuantity, ...]
     """Give what runs are compared by that is about a confidence or correctness, as the statistics take it."""
     from semece.stats import ComparedQuantity
 
+    names = tuple(each.column for each in given if each.ranked and each.pooled)
+    orders = [ComparedQuantity(each.name, each.value, None, (), each.better, names) for each in RANKED if names]
     return tuple(
         ComparedQuantity(
             metric.name,
@@ -372,7 +384,7 @@ def quantities(given: Sequence[Confidence] = ()) -> tuple[ComparedQuantity, ...]
         )
         for metric in metrics_of("compare")
         if not metric.of_residuals
-    )
+    ) + tuple(orders)
 
 
 def residual_quantities() -> dict[str, Callable[[SemX], ErrorTerms]]:
@@ -394,12 +406,14 @@ def directions(given: Sequence[Confidence] = ()) -> dict[str, Literal["higher", 
     >>> directions()["accuracy"], directions()["sem1_ece"]
     ('higher', 'lower')
     """
-    return {
+    own = {
         metric.name if each is None else f"{each.column}_{metric.name}": metric.better
         for metric in metrics_of("compare")
         for _, each in metric.columns(given)
         if metric.better and (each is None or each.pooled)
     }
+    names = [each.column for each in given if each.ranked and each.pooled]
+    return own | {f"{name}_{each.name}": each.better for each in RANKED for name in names if each.better}
 
 
 def titles() -> dict[str, str]:

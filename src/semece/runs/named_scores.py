@@ -7,18 +7,17 @@ of its responses; then the question's is a mean. Inside a run more is always sur
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from semece.records import ScoreKind
+from semece.records import CONFIDENCE_KIND, ScoreKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
+    from collections.abc import Iterable, Mapping, Sequence
 
     from semece.records import Partition, Response
-    from semece.runs.question_views import QuestionView
+
+Kinds: TypeAlias = "Mapping[str, ScoreKind]"
+"""What scores mean, by name."""
 
 STAGE = "scores"
 """The stage under which scores rest in a run file."""
@@ -58,69 +57,8 @@ class QuestionScores(NamedTuple):
 NO_SCORES = QuestionScores()
 
 
-class NamedScore(NamedTuple):
-    """A score of those questions of a run that are complete and have it.
-
-    Parameters
-    ----------
-    name, title : str
-        ``sem1``, ``sem2``, ``verbalized`` or the name that it came with; and how people call it.
-    ranked : bool
-        Only its order means something: there are AUROC, AURC and risk-coverage, and no ECE or threshold until it is
-        recalibrated.
-    value : ndarray, shape (Q,)
-        More is surer; in [0, 1] unless ranked.
-    correct : ndarray, shape (Q,)
-        Correctness of the most frequent answer, in [0, 1].
-    place : ndarray of int, shape (Q,)
-        Where the questions stand among the views.
-    """
-
-    name: str
-    title: str
-    ranked: bool
-    value: NDArray[np.float64]
-    correct: NDArray[np.float64]
-    place: NDArray[np.intp]
-
-
-def named_scores(views: Sequence[QuestionView]) -> list[NamedScore]:
-    """Give every score that a complete question has: Sem1, Sem2, Ver, and those that the run was given.
-
-    Parameters
-    ----------
-    views : sequence of QuestionView
-        Of a run. Questions whose most frequent answer is none are among them: ``view.estimate.refused``.
-
-    Returns
-    -------
-    list of NamedScore
-        In that order.
-    """
-    import numpy as np
-
-    entering = [(place, view) for place, view in enumerate(views) if view.estimate.status == "complete"]
-    ranked = score_names(view for _, view in entering)
-    found = []
-    for name in (*TITLES, *ranked):
-        rows = [(place, v.score(name), v.estimate.correct) for place, v in entering if v.score(name) is not None]
-        if rows:
-            places, values, correct = (np.array(column) for column in zip(*rows, strict=True))
-            title, order = TITLES.get(name, name), ranked.get(name, False)
-            found.append(NamedScore(name, title, order, values.astype(float), correct.astype(float), places))
-    return found
-
-
-def score_names(views: Iterable[QuestionView]) -> dict[str, bool]:
-    """Name the scores that some questions were given, in order, and say of each whether it is ranked."""
-    names: dict[str, bool] = {}
-    for view in views:
-        names |= dict.fromkeys(view.scores.confidences, False) | dict.fromkeys(view.scores.ranked, True)
-    return names
-
-
 def read_scores(
-    rows: Iterable[str], kinds: Mapping[str, str], responses: Sequence[Response], chosen: Sequence[int]
+    rows: Iterable[str], kinds: Mapping[str, ScoreKind], responses: Sequence[Response], chosen: Sequence[int]
 ) -> QuestionScores:
     """Read the scores of a question.
 
@@ -128,8 +66,8 @@ def read_scores(
     ----------
     rows : iterable of str
         What is stored of them (:func:`scores_row`), oldest first; a later one of a name takes its place.
-    kinds : mapping of str to str
-        Their kinds, by name, as they are written.
+    kinds : mapping of str to ScoreKind
+        Their kinds, by name.
     responses : sequence of Response
         The question's; only usable ones count.
     chosen : sequence of int
@@ -144,8 +82,8 @@ def read_scores(
     --------
     >>> from semece.records import Response
     >>> some = [Response("q", i, "a", "a", None, "parsed") for i in range(3)]
-    >>> row = scores_row({"entropy": 2.0}, [{"p_true": 0.9}, {}, {"p_true": 0.5}])
-    >>> read_scores([row], {"entropy": "lower", "p_true": "0..1"}, some, [0, 1, 2])
+    >>> row = json.dumps(scores_row({"entropy": 2.0}, [{"p_true": 0.9}, {}, {"p_true": 0.5}]))
+    >>> read_scores([row], {"entropy": ScoreKind.of("lower"), "p_true": ScoreKind()}, some, [0, 1, 2])
     QuestionScores(confidences={'p_true': 0.7}, ranked={'entropy': -2.0})
     """
     usable = {r.index for r in responses if r.usable} & set(chosen)
@@ -156,22 +94,33 @@ def read_scores(
         for name in dict.fromkeys(name for each in row["responses"] for name in each):
             known = [each[name] for each in own if name in each]
             values |= {name: sum(known) / len(known)} if known else {}
-    oriented = {name: (kind, kind.oriented(values[name])) for name, kind in _kinds(kinds) if name in values}
+    oriented = {name: (kind, kind.oriented(values[name])) for name, kind in kinds.items() if name in values}
     return QuestionScores(
         {name: value for name, (kind, value) in oriented.items() if not kind.ranked},
         {name: value for name, (kind, value) in oriented.items() if kind.ranked},
     )
 
 
-def _kinds(kinds: Mapping[str, str]) -> Iterator[tuple[str, ScoreKind]]:
-    yield from ((name, ScoreKind.of(text)) for name, text in kinds.items())
+def scores_row(question: Mapping[str, float], responses: Sequence[Mapping[str, float]]) -> dict[str, Any]:
+    """Lay out the scores of a question, and those of each of its responses, as they rest in a run file."""
+    return {"question": dict(question), "responses": [dict(each) for each in responses]}
 
 
-def scores_row(question: Mapping[str, float], responses: Sequence[Mapping[str, float]]) -> str:
-    """Write the scores of a question, and those of each of its responses, as they rest in a run file."""
-    from semece.canonical_json import canonical
+def numbers_as_given(rows: Iterable[str], usable: Sequence[int]) -> dict[str, float | list[float | None]]:
+    """Give the scores of a question as they came: a number, or a list with one per usable response.
 
-    return canonical({"question": dict(question), "responses": [dict(each) for each in responses]})
+    Examples
+    --------
+    >>> numbers_as_given([json.dumps(scores_row({"entropy": 2.0}, [{"p_true": 0.9}, {}, {"p_true": 0.5}]))], [0, 1])
+    {'entropy': 2.0, 'p_true': [0.9, None]}
+    """
+    found: dict[str, float | list[float | None]] = {}
+    for row in map(json.loads, rows):
+        found |= row["question"]
+        responses = row["responses"]
+        for name in dict.fromkeys(name for each in responses for name in each):
+            found[name] = [responses[i].get(name) if i < len(responses) else None for i in usable]
+    return found
 
 
 def largest_class(responses: Sequence[Response], partition: Partition | None) -> list[int]:
@@ -184,6 +133,11 @@ def largest_class(responses: Sequence[Response], partition: Partition | None) ->
     return [index for index, label in zip(usable, labels, strict=True) if labels.count(label) == most]
 
 
-def plain_kinds(view: Mapping[str, Any]) -> dict[str, str]:
+def kinds_of(view: Mapping[str, Any]) -> dict[str, ScoreKind]:
     """Give the kinds of a run's scores by name, from its view; older run files have none."""
-    return dict(view.get("scores") or {})
+    return {name: ScoreKind.of(text) for name, text in (view.get("scores") or {}).items()}
+
+
+def declared(kinds: Mapping[str, ScoreKind]) -> dict[str, str]:
+    """Write the kinds of scores that are not confidences from 0 to 1."""
+    return {name: kind.text for name, kind in kinds.items() if kind != CONFIDENCE_KIND}

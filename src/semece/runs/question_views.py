@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question, open_judge, run_procedure
 from semece.records import Alarm, Estimate, Response
-from semece.runs.named_scores import NO_SCORES, OVER, STAGE, TITLES, largest_class, plain_kinds, read_scores
+from semece.runs.named_scores import NO_SCORES, OVER, STAGE, TITLES, kinds_of, largest_class, read_scores
 from semece.sampling import (
     AnswerLikelihood,
     answer_likelihood,
@@ -114,7 +114,7 @@ class ViewReader:
     """
 
     def __init__(self, store: Store, view: dict[str, Any], judges: tuple[Judge, Judge], reader: ReplyReader) -> None:
-        self._store, self._view, self._reader, self._kinds = store, view, reader, plain_kinds(view)
+        self._store, self._view, self._reader, self._kinds = store, view, reader, kinds_of(view)
         self._likelihoods = f"{LIKELIHOODS} {reader.id}" if store.meta("logprobs") is not None else None
         self._readings, self._scales = f"readings {reader.id}", f"confidence scale {reader.id}"
         kept = [KeptJudge(judge, store.derived) for judge in judges]

@@ -9,15 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.records import ScoreKind
-from semece.runs.named_scores import TITLES, score_names
+from semece.runs.named_scores import TITLES
+from semece.runs.scored_questions import score_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from semece.runs.metrics import Floats
     from semece.runs.question_views import QuestionView
-    from semece.runs.run import Run
+    from semece.runs.scored_questions import ScoredQuestions
     from semece.stats import Domain, Effect, Recalibration
 
 MEASURES = {"gap": "Confidence − accuracy", "ece": "ECE", "brier": "Brier score", "auroc": "AUROC", "aurc": "AURC"}
@@ -85,13 +85,13 @@ class RunRecalibration(NamedTuple):
         return {**head, "says": self.says, **more}
 
 
-def recalibrate(run: Run, *, score: str = "sem1", method: str = "platt") -> RunRecalibration:
+def recalibrate(run: ScoredQuestions, *, score: str = "sem1", method: str = "platt") -> RunRecalibration:
     """Fit a map to the complete questions of a run, and say what it changes by cross-fitting.
 
     Parameters
     ----------
-    run : Run
-        Its questions that are complete, have the score and are not refused enter. Questions with one text are kept
+    run : ScoredQuestions
+        Of a run. Those that are complete, have the score and are not refused enter. Questions with one text are kept
         together.
     score : str
         What is recalibrated: ``sem1``, ``sem2``, ``verbalized``, or a score that the run was given.
@@ -112,12 +112,12 @@ def recalibrate(run: Run, *, score: str = "sem1", method: str = "platt") -> RunR
 
     from semece.stats import ENOUGH, check_choice, cross_fit, in_order, recalibration_effects
 
-    check_choice("score", score, (*TITLES, *run.given))
+    given = score_names(run.views)
+    check_choice("score", score, (*TITLES, *given))
     check_choice("method", method, tuple(ENOUGH))
     if method == "dirichlet" and score != "sem1":
         raise ValueError(f"dirichlet gives the confidence of the largest class, so its score is sem1; got {score!r}")
-    views = run.question_views()
-    complete = [view for view in views if view.estimate.status == "complete" and enters(view, score, method)]
+    complete = [view for view in run.views if view.estimate.status == "complete" and enters(view, score, method)]
     rows = [view for view in complete if not view.estimate.refused]
     if not rows:
         needed = "every class graded" if method == "dirichlet" else title_of(score)
@@ -125,13 +125,14 @@ def recalibrate(run: Run, *, score: str = "sem1", method: str = "platt") -> RunR
     values = np.array([view.score(score) for view in rows])
     correct = np.array([view.estimate.correct for view in rows], dtype=float)
     questions = [identity_of(view) for view in rows]
-    given, target = ranked(rows) if method == "dirichlet" else (values, correct)
-    domain: Domain = "real" if run.given.get(score, False) else "unit"
-    crossed = cross_fit(given, target, method=method, ids=questions, domain=domain)  # type: ignore[arg-type] # checked above
-    fitted = fit_any(given, target, questions, (method, domain))
+    inputs, target = ranked(rows) if method == "dirichlet" else (values, correct)
+    domain: Domain = "real" if given.get(score, False) else "unit"
+    crossed = cross_fit(inputs, target, method=method, ids=questions, domain=domain)  # type: ignore[arg-type] # checked above
+    fitted = fit_any(inputs, target, questions, (method, domain))
+    ends = run.kinds[score][:2] if score in run.kinds else fitted.ends
     before = in_order(values) if domain == "real" else values
     return RunRecalibration(
-        replace(fitted, score=score, ends=run.kind_of(score)[:2], fitted_on=facts_of(run)),
+        replace(fitted, score=score, ends=ends, fitted_on=dict(run.facts)),
         recalibration_effects(before, crossed.confidence, correct, ids=questions, ranked=domain == "real"),
         len(set(questions)),
         len(crossed.maps),
@@ -140,16 +141,8 @@ def recalibrate(run: Run, *, score: str = "sem1", method: str = "platt") -> RunR
     )
 
 
-def facts_of(run: Run) -> dict[str, str]:
-    """Say what a map of a run depends on: who answered what how often, and who judged."""
-    grouping, grading = (judge.id for judge in run.judges)
-    judge = grouping if grouping == grading else f"{grouping} (classes), {grading} (grades)"
-    return {"model": run.model, "dataset": run.dataset, "judge": judge, "answers": str(run.n)}
-
-
-def warning_of(fitted: Recalibration, run: Run) -> str | None:
+def warning_of(fitted: Recalibration, now: Mapping[str, str]) -> str | None:
     """Say where a run differs from what a map was fitted on; None if it does not, as far as is known."""
-    now = facts_of(run)
     others = [name for name, what in fitted.fitted_on.items() if name in now and now[name] != what]
     if not others:
         return None
@@ -228,7 +221,7 @@ def load_recalibration(path: str | Path) -> Recalibration:
         raise ValueError(f"{path}: {error}") from None
 
 
-def recalibrated(run: Run, views: Sequence[QuestionView], fitted: Recalibration) -> tuple[QuestionView, ...]:
+def recalibrated(run: ScoredQuestions, fitted: Recalibration) -> tuple[QuestionView, ...]:
     """Put a map's confidences into the questions of a run, and leave out those that the map was fitted on.
 
     Raises
@@ -237,7 +230,8 @@ def recalibrated(run: Run, views: Sequence[QuestionView], fitted: Recalibration)
         The map takes no score of the run, or one of another kind, does not know its questions, or was fitted on all of
         these.
     """
-    _check_score(run, views, fitted)
+    views = run.views
+    _check_score(run, fitted)
     known = fitted.was_fitted_on(map(identity_of, views))
     first = fitted.was_fitted_on(map(first_identity_of, views))  # maps of the first format know their questions so
     known = [one or other for one, other in zip(known, first, strict=True)]
@@ -253,14 +247,15 @@ def recalibrated(run: Run, views: Sequence[QuestionView], fitted: Recalibration)
     return tuple(with_value(view, fitted.score, value) for view, value in zip(kept, found, strict=True))
 
 
-def _check_score(run: Run, views: Sequence[QuestionView], fitted: Recalibration) -> None:
+def _check_score(run: ScoredQuestions, fitted: Recalibration) -> None:
     """Refuse a map of a score that the run has not, or has with another meaning."""
-    names = (*TITLES, *score_names(views))
+    names = (*TITLES, *score_names(run.views))
     if fitted.score not in names:
         raise ValueError(f"the map takes {fitted.score!r}, and a run has {', '.join(names)}")
-    kind = run.kind_of(fitted.score)
-    if (kind.ranked, kind[:2]) != (fitted.domain == "real", fitted.ends):
-        was = ScoreKind(*fitted.ends, ranked=fitted.domain == "real").text
+    kind = run.kinds.get(fitted.score)
+    taken = (*fitted.ends, fitted.domain == "real")
+    if kind is not None and kind != taken:
+        was = type(kind)(*taken).text
         raise ValueError(f"the map takes {fitted.score} as {was}, and the kind of the run's is {kind.text}")
 
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
-from semece.records import CONFIDENCE_KIND, ScoreKind
 from semece.runs.graded_classes import GradedClasses, graded_classes
-from semece.runs.named_scores import NamedScore, named_scores, plain_kinds, score_names
+from semece.runs.named_scores import STAGE, kinds_of, numbers_as_given
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
 from semece.runs.recalibrated import applied_effects, recalibrated, recalibration_text, warning_of
+from semece.runs.scored_questions import NamedScore, ScoredQuestions, named_scores, score_names
 from semece.runs.scored_samples import read_sample
 from semece.sampling import Settings, read_reply
 from semece.store import FINAL, Store
@@ -129,16 +129,27 @@ class Run:
     @property
     def recalibration_warning(self) -> str | None:
         """Say where the run differs from what its map was fitted on; None if it has none or does not differ."""
-        return None if self.recalibration is None else warning_of(self.recalibration, self)
+        return None if self.recalibration is None else warning_of(self.recalibration, self._facts)
 
     @cached_property
     def recalibration_effects(self) -> tuple[Effect, ...]:
         """What its map changes on its complete questions, none of which the map has seen; empty without a map."""
         return () if self.recalibration is None else applied_effects(self._as_read, self._views, self.recalibration)
 
-    def kind_of(self, score: str) -> ScoreKind:
-        """Say what the numbers of a score mean as they came."""
-        return ScoreKind.of(plain_kinds(self._view).get(score, CONFIDENCE_KIND.text))
+    def numbers_as_given(self, view: QuestionView) -> dict[str, float | list[float | None]]:
+        """Give the scores of a question as they came: a number, or a list with one per usable response."""
+        rows = (reply.raw for reply in self._store.replies(STAGE, view.question.id))
+        return numbers_as_given(rows, [r.index for r in view.responses if r.usable])
+
+    def scored_questions(self) -> ScoredQuestions:
+        """Give its questions as they were read, with the kinds of the scores that it was given, and what it is of."""
+        return ScoredQuestions(self._as_read, kinds_of(self._view), self._facts)
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        grouping, grading = (judge.id for judge in self.judges)
+        judge = grouping if grouping == grading else f"{grouping} (classes), {grading} (grades)"
+        return {"model": self.model, "dataset": self.dataset, "judge": judge, "answers": str(self.n)}
 
     @property
     def failed_calls(self) -> tuple[int, int]:
@@ -160,7 +171,7 @@ class Run:
     @cached_property
     def _views(self) -> tuple[QuestionView, ...]:
         views = self._as_read
-        return views if self.recalibration is None else recalibrated(self, views, self.recalibration)
+        return views if self.recalibration is None else recalibrated(self.scored_questions(), self.recalibration)
 
     @cached_property
     def _reading(self) -> ViewReader:
@@ -264,7 +275,7 @@ class Run:
         schema |= dict.fromkeys(_NUMBERS, pl.Float64) | {"refused": pl.Boolean}
         table = pl.DataFrame(rows, schema=schema)
         columns = [pl.Series(name, values, dtype=pl.Float64) for name, values in score_columns(self._views).items()]
-        return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table), *columns)
+        return with_regimes(table.select("question_id", "text", "status", *list(schema)[3:])).with_columns(*columns)
 
     @property
     def given(self) -> dict[str, bool]:
@@ -358,8 +369,8 @@ def score_columns(views: Sequence[QuestionView]) -> dict[str, list[float | None]
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
 
 
-def _regimes(table: pl.DataFrame) -> pl.Series:
-    """Name the regime of each question with a margin; as a run computes its estimators."""
+def with_regimes(table: pl.DataFrame) -> pl.DataFrame:
+    """Add the regime of each question with a margin; as a run computes its estimators."""
     import polars as pl
 
     from semece.stats import regime
@@ -371,7 +382,7 @@ def _regimes(table: pl.DataFrame) -> pl.Series:
         columns = (rows[name].to_numpy() for name in ("margin", "top_two_mass", "n_classes", "n_responses"))
         for place, name in zip(known.arg_true(), regime(*columns, design="as-run"), strict=True):
             names[place] = str(name)
-    return pl.Series("regime", names, dtype=pl.String)
+    return table.with_columns(pl.Series("regime", names, dtype=pl.String))
 
 
 def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:

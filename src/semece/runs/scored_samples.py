@@ -117,19 +117,14 @@ def score(
     StoreError
         The run file holds something else.
     """
-    _check_judge(judge)
+    check_judge(judge)
     if judge is not None:
         open_judge(judge)  # what it needs is missed before anything is stored
     reading = reading or SamplesReading()
     dataset = None if reading.questions is None else open_dataset(reading.questions)
     known = {q.id: q for q in dataset.questions} if dataset else {}
-    read = collect(
-        paths,
-        form=reading.form,
-        skip_bad=reading.skip_bad,
-        scores=tuple(reading.scores),
-        wanted=Wanted(known, reading.model),
-    )
+    wanted = Wanted(known, reading.model, tuple(reading.scores))
+    read = collect(paths, form=reading.form, skip_bad=reading.skip_bad, wanted=wanted)
     findings = read.findings
     samples = _checked(read.samples, known, findings)
     kinds = _kinds(samples, reading, findings)
@@ -156,7 +151,7 @@ def score(
         store.set_meta("options", _words(reading, judge))
         store.add_questions(enumerate(sample.question for sample in whole))
         store.set_meta("view", view)
-        _store(store, whole, list(_sentences(findings)))
+        _store(store, whole, list(sentences_of(findings)))
     hints += [ONE_EACH] if view["n"] == 1 else []
     hints += [FORMULAS] if judge is None and "rules" in judged.judges and _has_formulas(samples) else []
     unknown = not any(sample.question.references or sample.grades for sample in judged.samples)
@@ -169,7 +164,7 @@ def _has_formulas(samples: Sequence[FileQuestion]) -> bool:
     return found > _MANY_FORMULAS * len(samples)
 
 
-def _check_judge(judge: str | None) -> None:
+def check_judge(judge: str | None) -> None:
     """Refuse a judge that would have to be asked."""
     if judge is None or (judge in JUDGES and not JUDGES[judge].asks_model) or judge.startswith("nli/"):
         return
@@ -341,7 +336,7 @@ def _graded(
     rules = open_judge("rules")
     graded, split = [], []
     for sample in samples:
-        usable = [(r, said) for r, said in zip(_responses(sample, pattern), sample.drawn, strict=True) if r.usable]
+        usable = [(r, said) for r, said in zip(responses_of(sample, pattern), sample.drawn, strict=True) if r.usable]
         answers = [response.answer for response, _ in usable]
         labels = run_procedure(rules.classes(sample.question, answers)).labels
         said: dict[int, set[str]] = {}
@@ -385,14 +380,14 @@ def _content(sample: FileQuestion) -> list[Any]:
     more = [sample.whole, [one.status for one in sample.drawn], [one.scores for one in sample.drawn]]
     plain = not sample.whole and all(one.status == "ok" and not one.scores for one in sample.drawn)
     read = content if plain else [*content, more]
-    return [*read, {"scores": _scores(sample)}] if _has_scores(sample) else read
+    return [*read, _scores(sample)] if _has_scores(sample) else read
 
 
 def _has_scores(sample: FileQuestion) -> bool:
     return bool(sample.numbers) or any(one.numbers for one in sample.drawn)
 
 
-def _scores(sample: FileQuestion) -> str:
+def _scores(sample: FileQuestion) -> dict[str, Any]:
     return scores_row(sample.numbers, [one.numbers for one in sample.drawn])
 
 
@@ -415,7 +410,7 @@ def _view(samples: Sequence[FileQuestion], judges: tuple[str, str], pattern: str
     }
 
 
-def _sentences(findings: Findings) -> Iterator[str]:
+def sentences_of(findings: Findings) -> Iterator[str]:
     """Say what was left out and what was noted."""
     if findings.skipped:
         yield f"bad rows left out: {len(findings.skipped):,}; the first: {findings.skipped[0]}"
@@ -435,13 +430,14 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
         key = digest(["respond", name, "samples", i])
         yield StoredReply(key, "respond", name, i, one.status, one.text, canonical(about))
     if _has_scores(sample):
-        yield StoredReply(digest([STAGE, name, "samples"]), STAGE, name, 0, "ok", raw=_scores(sample))
+        yield StoredReply(digest([STAGE, name, "samples"]), STAGE, name, 0, "ok", raw=canonical(_scores(sample)))
     if sample.labels is not None:
         body = canonical({"labels": sample.labels, "grades": sample.grades})
         yield StoredReply(given_key(name), "partition", name, 0, "ok", body, judge=GivenJudge.id)
 
 
-def _responses(sample: FileQuestion, pattern: str | None) -> Iterator[Response]:
+def responses_of(sample: FileQuestion, pattern: str | None) -> Iterator[Response]:
+    """Read the responses to a question."""
     for i, one in enumerate(sample.drawn):
         about = _About(sample.whole, sample.labels is not None, pattern)
         yield _response(sample.question.id, i, one, about)

@@ -11,7 +11,7 @@ from semece.canonical_json import digest
 from semece.errors import SemeceError
 from semece.models import Decoding, Message, Request, service_of
 from semece.prompts import ELICITATIONS, AskedAnswer, Guess, Scale, Stated, load_text
-from semece.sampling.likelihoods import truth_logprobs
+from semece.sampling.answer_likelihoods import truth_logprobs
 from semece.store import Keys, Slot
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from semece.show.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from jinja2 import Template
     from markupsafe import Markup
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from semece.runs import QuestionView
     from semece.show.report.sections import Section
     from semece.show.tables.paper_tables import PooledQuestions
-    from semece.stats import Effect
 
 MARK = '<meta name="generator" content="semece">'
 """Stands in the first lines of every page of ours."""
@@ -89,8 +88,8 @@ class Page:
         What the run noticed.
     group : PooledQuestions or None
         Its complete questions, pooled; None if there is none.
-    effects : tuple of Effect
-        What the map changes that recalibrates it; empty if none does.
+    recalibrated : Section or None
+        What the map changes that recalibrates it; None if none does.
     """
 
     summary: Mapping[str, Any]
@@ -102,7 +101,7 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     events: tuple[str, ...] = ()
     group: PooledQuestions | None = None
-    effects: tuple[Effect, ...] = ()
+    recalibrated: Section | None = None
 
 
 def render(pages: Sequence[Page], *, title: str | None = None) -> str:
@@ -173,10 +172,16 @@ def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
         "ruled": _ruled(page.judges),
         "partial": _partial(*page.complete),
         "figures": _figures(page.estimates, _words(page.summary), prefix=prefix),
-        "sections": [_section(section, prefix=prefix) for section in sections(page.group, page.effects)],
+        "sections": [_section(section, prefix=prefix) for section in _sections(page)],
         "facts": _facts(page),
         "entries": make_entries(page.views, largest=round(room * len(page.views))),
     }
+
+
+def _sections(page: Page) -> Iterator[Section]:
+    """Give the parts of a run's page, the recalibration first."""
+    yield from filter(None, [page.recalibrated])
+    yield from sections(page.group) if page.group else ()
 
 
 def _ruled(judges: tuple[str, str]) -> str:

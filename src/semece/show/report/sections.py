@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from semece.runs import MEASURES as RECALIBRATED
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables import KNOWS, end_text, value_text
+from semece.show.tables import KNOWS, MEASURES, end_text, value_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, effect_sentence, sweep
 
@@ -64,24 +63,18 @@ class Section:
     table: pl.DataFrame
 
 
-def sections(group: PooledQuestions | None, effects: tuple[Effect, ...] = ()) -> Iterator[Section]:
+def sections(group: PooledQuestions) -> Iterator[Section]:
     """Give the sections of a run in order; few questions have few sections.
 
     Parameters
     ----------
-    group : PooledQuestions or None
-        A run's complete questions (:func:`semece.show.tables.paper_tables.group_of`); None: there is none.
-    effects : tuple of Effect
-        What the map changes that recalibrates it; empty if none does.
+    group : PooledQuestions
+        A run's complete questions (:func:`semece.show.tables.paper_tables.group_of`).
 
     Yields
     ------
     Section
     """
-    if group is None:
-        return
-    if effects:
-        yield _recalibration(effects)
     if group.classes.residuals() is not None:
         yield _model(group)
     yield _abstention(group)
@@ -126,9 +119,12 @@ UNSEEN = (
 )
 
 
-def _recalibration(effects: tuple[Effect, ...]) -> Section:
+def recalibration_section(effects: tuple[Effect, ...]) -> Section | None:
+    """Show what a map changes; None where nothing does."""
+    if not effects:
+        return None
     names = ("before", "after", "change", "change_low", "change_high")
-    rows = [(RECALIBRATED[each.name], each.before, each.after, *each.change) for each in effects]
+    rows = [(MEASURES[each.name], each.before, each.after, *each.change) for each in effects]
     table = pl.DataFrame(rows, schema={"number": pl.String} | dict.fromkeys(names, pl.Float64), orient="row")
     return Section("Recalibrated", (UNSEEN, effect_sentence(effects)), (), table.fill_nan(None))
 

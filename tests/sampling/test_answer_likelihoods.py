@@ -13,7 +13,7 @@ from semece.models.protocol import Message, Request
 from semece.models.providers import service_of
 from semece.runs import Run, elicit
 from semece.sampling import Settings, cautions, resolve
-from semece.sampling.likelihoods import answer_likelihood, truth_logprobs
+from semece.sampling.answer_likelihoods import answer_likelihood, truth_logprobs
 from semece.store import Store
 from tests.conftest import absent
 from tests.making_runs import execute
