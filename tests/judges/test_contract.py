@@ -165,6 +165,8 @@ def check(identity, found):
 
 
 def test_results_on_the_cases_change_only_with_the_version(row, spelling):
+    if spelling.startswith(NLI):
+        pytest.skip("its version is that of its weights")
     if not row.came_with_samples:
         judge = open_judge(spelling)
         check(judge.derived_id, results(judge))
