@@ -1,5 +1,7 @@
 # The names of this door, and where they are.
 
+from .answer_likelihoods import AnswerLikelihood as AnswerLikelihood
+from .answer_likelihoods import answer_likelihood as answer_likelihood
 from .batch.ledger import OPEN as OPEN
 from .batch.ledger import Ledger as Ledger
 from .budget import Budget as Budget
@@ -23,8 +25,6 @@ from .job import resolve as resolve
 from .job import resuming as resuming
 from .job import view_of as view_of
 from .judge_calls import run_asking as run_asking
-from .answer_likelihoods import AnswerLikelihood as AnswerLikelihood
-from .answer_likelihoods import answer_likelihood as answer_likelihood
 from .live_calls import Caller as Caller
 from .live_calls import SlotFiller as SlotFiller
 from .live_calls import Stop as Stop
