@@ -55,12 +55,13 @@ def study(
 
 def study_cautions(made: Study, jobs: Any) -> Iterator[str]:  # noqa: ANN401 - what prepare gives
     """Say what should be known before anything is paid; what holds for several runs once, with the first of them."""
-    from semece.sampling import cautions
+    from semece.sampling import cautions, judged_anew
 
     known: set[str] = set()
     for cell in made.cells:
         job = jobs[cell.path]
-        fresh = [] if isinstance(job, str) else [each for each in cautions(job) if each not in known]
+        said = [] if isinstance(job, str) else cautions(job) + judged_anew(job)
+        fresh = [each for each in said if each not in known]
         known.update(fresh)
         yield from (f"{cell.name}: {sentence}" for sentence in fresh)
 
@@ -144,7 +145,7 @@ def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
     done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {numbers.selected:,} questions. "
     rest = "" if one.trouble is None else f" Not finished: {one.trouble}"
     said = tables.says(numbers.row)
-    told = " ".join(filter(None, (said["model"], said["confidences"], said["refusals"])))
+    told = " ".join(filter(None, (said["model"], said["confidences"], said["refusals"], said["audit"])))
     return f"{one.cell.name}: {done}{told}{rest}"
 
 

@@ -1,5 +1,9 @@
 # The names of this door, and where they are.
 
+from .corrections import NO_VERDICT as NO_VERDICT
+from .corrections import AuditedRow as AuditedRow
+from .corrections import Correction as Correction
+from .corrections import KeptAudit as KeptAudit
 from .elicited import elicit as elicit
 from .elicited import elicitation_notes as elicitation_notes
 from .elicited import elicited_lines as elicited_lines
@@ -19,6 +23,8 @@ from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .metrics import residual_quantities as residual_quantities
 from .metrics import scores_in as scores_in
+from .question_views import Deployed as Deployed
+from .question_views import answers_of as answers_of
 from .question_views import elicited_scores as elicited_scores
 from .recalibrated import MEASURES as MEASURES
 from .recalibrated import effect_lines as effect_lines

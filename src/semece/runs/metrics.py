@@ -78,6 +78,7 @@ RESERVED = frozenset(
             "bracket",
             "accuracy",
             "oracle",
+            "oracle_n",
             "held_out",
             "held_out_gap",
             "held_out_gap_n",
@@ -413,7 +414,7 @@ def quantities(given: Sequence[Confidence] = ()) -> tuple[ComparedQuantity, ...]
     ) + tuple(orders)
 
 
-def residual_quantities() -> dict[str, Callable[[SemX], ErrorTerms]]:
+def residual_quantities() -> dict[str, Callable[[SemX | ErrorTerms], ErrorTerms]]:
     """Give what runs are compared by that is about the model: the terms of each number, made of SemX's residuals.
 
     Examples

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from semece.runs import GradedClasses, QuestionView, Run
+    from semece.runs import Correction, GradedClasses, QuestionView, Run
     from semece.stats import Closed, Pool, SemX
 
 POOLED = "pooled"
@@ -57,6 +57,8 @@ class PooledQuestions(NamedTuple):
         How many questions were asked, failed ones too.
     tokens : mapping of str to float
         Input and output tokens per asked question, by stage; stages without a count are not there.
+    correction : Correction or None
+        What an audit of the judge changes; None for several runs.
     """
 
     dataset: str
@@ -68,6 +70,7 @@ class PooledQuestions(NamedTuple):
     refused: NDArray[np.bool_]
     asked: int
     tokens: Mapping[str, float] = {}
+    correction: Correction | None = None
 
 
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
@@ -90,7 +93,8 @@ def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
     found = group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
-    return found._replace(tokens=run_tokens(runs))
+    correction = first.correction if len(runs) == 1 else None
+    return found._replace(tokens=run_tokens(runs), correction=correction)
 
 
 def run_tokens(runs: Sequence[Run]) -> dict[str, float]:
@@ -315,15 +319,18 @@ def slope_rows(group: PooledQuestions) -> pl.DataFrame:
 TARGETS = (0.8, 0.9, 0.95)
 """Accuracies that a threshold to abstain at is looked for."""
 
-PROMISE = "at least {} of the answers are right: 95 % sure, if the judge is right and future questions are like these"
+PROMISE = "at least {} of the answers are right: 95 % sure, {} future questions are like these"
 """What stands wherever such a threshold stands."""
+IF_RIGHT, IF_AUDITED = "if the judge is right and", "the judge's errors corrected by the audit, if"
+"""On what the promise rests."""
 
 
 def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
     An answer that is right in part, because tied classes differ, counts as wrong. ``coverage`` is the share of all
-    questions asked: failed and refused ones are not answered. Nothing for a pool of runs: its rows are not independent.
+    questions asked: failed and refused ones are not answered. ``audit`` names the sheets by which the judge's
+    errors are corrected. Nothing for a pool of runs: its rows are not independent.
     """
     from semece.stats import abstention_threshold
 
@@ -331,13 +338,17 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) 
     for name, values in group.pool.confidences() if group.model != POOLED else ():
         c, a = known(values[~group.refused], group.pool.correct[~group.refused])
         for target in targets if c.size else ():
-            found = abstention_threshold(c, np.floor(a), target=target, asked=group.asked)
-            promise = None if found.threshold is None else PROMISE.format(f"{100 * target:g} %")
-            row = {"score": name, "target": target, "questions": group.asked, "promise": promise}
+            found, condition = abstention_threshold(c, np.floor(a), target=target, asked=group.asked), IF_RIGHT
+            corrected = group.correction and group.correction.threshold(name, target=target, asked=group.asked)
+            if corrected and not isinstance(corrected, str):
+                found, condition = corrected, IF_AUDITED
+            promise = None if found.threshold is None else PROMISE.format(f"{100 * target:g} %", condition)
+            audit = ", ".join(group.correction.audit.sheets) if group.correction and condition == IF_AUDITED else None
+            row = {"score": name, "target": target, "questions": group.asked, "promise": promise, "audit": audit}
             rows.append(row | found._asdict())
     numbers = dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float)
     schema = {"score": str, "target": float, "questions": int, "threshold": float, "answered": int}
-    return frame(rows, schema | numbers | {"promise": str, "reason": str})
+    return frame(rows, schema | numbers | {"promise": str, "audit": str, "reason": str})
 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:
