@@ -49,12 +49,13 @@ def test_the_readme_shows_the_two_commands():
     assert "make test" in text
 
 
-def test_python_in_the_readme_runs(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", ["README.md", "docs/elicitations.md"])
+def test_python_in_a_page_runs(tmp_path, monkeypatch, page):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
     for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+        exec(compile(block, page, "exec"), {})
 
 
 def test_the_map_for_contributors_names_every_room_and_files_that_exist():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from semece.errors import ParseError
-from semece.prompts import load_text, response_prompt
+from semece.prompts import ELICITS, load_text, response_prompt
 from semece.prompts.non_answers import is_non_answer
 from semece.prompts.responses import read_response
 from semece.records import Question
@@ -16,10 +16,24 @@ from semece.records import Question
 QUESTION = Question("q1", "Which planet is the largest?")
 
 TEXTS = {
+    "chat-linguistic-mielke-v1": "6cb18604d870",
+    "chat-linguistic-v1": "51ceb22245a7",
     "chat-none-v1": "73202daa47d6",
     "chat-percent-v1": "b66d5bdbf75f",
+    "completion-linguistic-mielke-v1": "9060d95d0776",
+    "completion-linguistic-v1": "60050a5624d6",
     "completion-none-v1": "efc8763bddc9",
     "completion-percent-v1": "1b737987b9ad",
+    "elicit-linguistic-chat-v1": "a4222c9088f2",
+    "elicit-linguistic-completion-v1": "3a678361a92d",
+    "elicit-linguistic-mielke-chat-v1": "53cc5ae25eef",
+    "elicit-linguistic-mielke-completion-v1": "6aae41edf303",
+    "elicit-p-true-chat-v1": "58dc2e6e563a",
+    "elicit-p-true-completion-v1": "53fe299818ef",
+    "elicit-top-k-chat-v1": "2261c72ed904",
+    "elicit-top-k-completion-v1": "dc1bab0ea29d",
+    "elicit-two-stage-chat-v1": "6f2ddb2257d5",
+    "elicit-two-stage-completion-v1": "87f5dbd2185f",
     "grade-default-v1": "7dfac8feaf6d",
     "grade-default-v2": "20c0b881511c",
     "grade-loose-v1": "67296040ab42",
@@ -54,7 +68,7 @@ def test_a_text_never_changes_under_its_version():
 
 
 @pytest.mark.parametrize("style", ["chat", "completion"])
-@pytest.mark.parametrize("elicit", ["percent", "none"])
+@pytest.mark.parametrize("elicit", ELICITS)
 def test_the_question_stands_on_a_line_of_its_own_and_no_placeholder_is_left(style, elicit):
     (message,) = response_prompt(elicit, style=style).messages(QUESTION)
     assert "Question: Which planet is the largest?" in message.content.splitlines()
@@ -135,7 +149,7 @@ def test_a_text_without_the_placeholder_is_refused_in_one_sentence():
         response_prompt(text="Tell me {questions}")
 
 
-@pytest.mark.parametrize(("elicit", "style", "named"), [("linguistic", "chat", "elicit"), ("none", "voice", "style")])
+@pytest.mark.parametrize(("elicit", "style", "named"), [("words", "chat", "elicit"), ("none", "voice", "style")])
 def test_an_unknown_option_is_refused_by_name(elicit, style, named):
     with pytest.raises(ValueError, match=rf"^{named} must be"):
         response_prompt(elicit, style=style)

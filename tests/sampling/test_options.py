@@ -56,7 +56,7 @@ def test_the_settings_have_a_row_for_every_field_but_what_only_files_and_python_
         ({"temperature": 2.5}, "temperature must be 0 to 2; got 2.5"),
         ({"top_p": 0.0}, "top-p must be above 0 and at most 1; got 0.0"),
         ({"judge_prompt": "kind"}, "judge-prompt must be default, strict, loose; got kind"),
-        ({"elicit": "words"}, "elicit must be percent or none; got words"),
+        ({"elicit": "words"}, "elicit must be percent, none, linguistic, linguistic-mielke; got words"),
         ({"min_responses": 1}, "min-responses must be at least 2; got 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Commands that make runs: ``run`` and ``score``."""
+"""Commands that make runs or add to them: ``run``, ``score`` and ``elicit``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from semece.cli.typer_options import RUN, Told, with_options
+from semece.cli.typer_options import ELICITING, RUN, Handling, Told, with_options
 
 FILES = "Files"
 
@@ -84,4 +84,51 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     typer.echo(f"\n{path}")
 
 
-COMMANDS = {"run": run, "score": score}
+@with_options(ELICITING)
+def elicit(
+    run: Annotated[Path, typer.Argument(help="A run file.")],
+    elicitations: Annotated[
+        list[str], typer.Argument(help="linguistic, linguistic-mielke, top-k, two-stage or p-true; one or several.")
+    ],
+    draws: Annotated[
+        int | None,
+        _option(
+            "--draws",
+            help="Replies per question. Default: 1; 10 of p-true without log probabilities.",
+            show_default=False,
+        ),
+    ] = None,
+    *,
+    told: Told,
+) -> None:
+    """Ask a run's model how sure it is of the answers that it gave most often. No answer is drawn again.
+
+    What a model says becomes a score of the run with the elicitation's name. The same command again asks only for what
+    is missing.
+
+    Example: [bold]semece elicit RUN.db p-true top-k --dry-run[/bold]
+    """
+    from functools import partial
+
+    from semece.cli.judging import ask_to_end
+    from semece.cli.run_command import again, leave
+    from semece.runs import elicit as ask
+    from semece.runs import elicitation_notes, elicited_lines, plan_elicitations
+    from semece.sampling import plan_text
+
+    handling, calls = told.record(Handling), told.calls()
+    for sentence in elicitation_notes(run, elicitations, draws=draws):
+        typer.echo(f"note: {sentence}", err=True)
+    if handling.dry_run:
+        expected = handling.expected_tokens
+        typer.echo(plan_text(plan_elicitations(run, elicitations, draws=draws, calls=calls, expected_tokens=expected)))
+        return
+    asking = partial(ask, run, elicitations, draws=draws, calls=calls)
+    missing = ask_to_end(asking, quiet=handling.quiet, timeout=calls.timeout)
+    for line in elicited_lines(run):
+        typer.echo(line)
+    if missing:
+        leave(f"semece: {missing:,} replies are missing; {again()}", 3)
+
+
+COMMANDS = {"run": run, "score": score, "elicit": elicit}

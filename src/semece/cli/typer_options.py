@@ -79,6 +79,15 @@ CALLING = [
 COMPARING = named(Settings, "batch", help="Ask in batches: about half the price, up to a day.") + CALLING
 """How judges of one run are asked."""
 
+ELICITING = [
+    *named(Settings, "base_url", "concurrency", "timeout", "attempts", "batch", "no_lock"),
+    *named(Handling, "env_file"),
+    *named(Settings, "budget", "max_total_tokens"),
+    *named(Settings, "retry_failed", help="Ask again where a reply came without a text."),
+    *named(Handling, "quiet", "expected_tokens", "dry_run"),
+]
+"""How a model is asked about its answers."""
+
 STUDY = [
     *named(Handling, "dry_run", help="Only say what is missing and costs what."),
     *named(Settings, "budget", "max_total_tokens"),

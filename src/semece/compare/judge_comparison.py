@@ -142,7 +142,7 @@ def check_judged(run: Run, judge: str) -> None:
         Naming the judges that have, and the command that asks this one.
     """
     groups, grades = open_judges(judge, judge, prompt=run.settings().judge_prompt)
-    if groups.name in ALWAYS:
+    if groups.model is None and not row_of(judge).came_with_samples:
         return
     with Store(run.path) as store:
         grouped, graded = store.judges("partition"), store.judges("grade")

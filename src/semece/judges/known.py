@@ -71,13 +71,28 @@ def _math() -> Judge:
     return FreeJudge(MathJudge())
 
 
-MODEL = "SERVICE/NAME"
-"""Stands in the table for every spelling of a model."""
+@cache
+def _nli(path: str, variant: str) -> Judge:
+    from semece.judges.nli import WAYS, NLIJudge
+
+    if variant not in WAYS:
+        raise SemeceError(f"after # the judge nli/PATH takes {' or '.join(WAYS)}; got {variant!r}")
+    return FreeJudge(NLIJudge(path, variant))
+
+
+def _open_nli(name: str, variant: str | None, **_: Any) -> Judge:  # noqa: ANN401 - the options of a model
+    """Open a classifier; its libraries and weights are found then, and loaded when it is first asked."""
+    return _nli(name.removeprefix(NLI), "strict" if variant is None else variant)
+
+
+MODEL, NLI = "SERVICE/NAME", "nli/"
+"""Stands in the table for every spelling of a model; what the spelling of a classifier begins with."""
 
 JUDGES: dict[str, KnownJudge] = {
     "rules": KnownJudge("rules of English, no model: free", _without_variants(_rules)),
     "exact": KnownJudge("equal strings, no model: free", _without_variants(partial(FreeJudge, ExactJudge()))),
     "math": KnownJudge("equal as mathematics, words by the rules, no model: free", _without_variants(_math)),
+    f"{NLI}PATH": KnownJudge("a classifier of entailment in a folder, no language model: free", _open_nli),
     "given": KnownJudge(
         "labels and grades that came with the samples", _without_variants(GivenJudge), came_with_samples=True
     ),
@@ -85,7 +100,7 @@ JUDGES: dict[str, KnownJudge] = {
 }
 """By spelling. Adding a judge is adding a row."""
 
-ALWAYS = tuple(name for name, row in JUDGES.items() if not row.asks_model and not row.came_with_samples)
+ALWAYS = tuple(n for n, row in JUDGES.items() if not row.asks_model and not row.came_with_samples and "/" not in n)
 """Judges under which every run can be read."""
 
 
@@ -98,7 +113,8 @@ def row_of(spelling: str) -> KnownJudge:
         It is neither a judge nor a model's spelling.
     """
     name = spelling.partition("#")[0]
-    row = JUDGES.get(MODEL if "/" in name else name)
+    known = f"{NLI}PATH" if name.startswith(NLI) else MODEL if "/" in name else name
+    row = JUDGES.get(known)
     if row is None:
         own = ", ".join(known for known in JUDGES if known != MODEL)
         raise SemeceError(
@@ -108,12 +124,12 @@ def row_of(spelling: str) -> KnownJudge:
 
 
 def open_judge(spelling: str, *, prompt: str = "default", seed: int = 0, order: int = 0) -> Judge:
-    """Open a judge: ``rules``, ``exact``, ``given``, or any model's spelling.
+    """Open a judge: ``rules``, ``exact``, ``math``, ``given``, ``nli/PATH``, or any model's spelling.
 
     After a ``#`` a model's spelling may say how it judges: ``openai/gpt-4o-mini#strict`` (a prompt),
     ``openai/gpt-4o-mini#order=1`` (another order of the answers), ``local/smollm2#pairs`` (two answers are compared at
     a time), ``openai/o4-mini#max-tokens=16384`` (room for a reply, 2,048 tokens if nothing is said),
-    ``openai/gpt-4o-mini#v1`` (the older texts), or several, separated by commas.
+    ``openai/gpt-4o-mini#v1`` (the older texts), or several, separated by commas; ``nli/PATH`` takes ``#loose``.
 
     Parameters
     ----------

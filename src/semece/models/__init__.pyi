@@ -30,3 +30,5 @@ from .shared.secrets import keep_secret as keep_secret
 from .shared.secrets import secrets_of as secrets_of
 from .shared.secrets import shown_address as shown_address
 from .shared.secrets import without_known_secrets as without_known_secrets
+from .token_probabilities import answer_tokens as answer_tokens
+from .token_probabilities import tokens_of as tokens_of

@@ -78,12 +78,16 @@ class Request:
         How many choices are wanted, 1 <= n <= the model's ``max_choices``.
     seed : int or None
         Seed of the first choice; choice i is drawn with ``seed + i`` where the model takes seeds.
+    logprobs : int or None
+        Whether the raw replies are to tell the log probability of each token, and of how many likely ones at its place;
+        None: not at all. It changes no reply, so it is part of no key.
     """
 
     messages: tuple[Message, ...]
     decoding: Decoding = Decoding()
     n: int = 1
     seed: int | None = None
+    logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ _EMBEDDED = Service(
     runs_here=True,
     continues=True,
     default_tokens=64,
+    top_logprobs=20,
 )
 
 _ROWS: Mapping[str, Service] = {
@@ -41,6 +42,7 @@ _ROWS: Mapping[str, Service] = {
         choices=8,
         batches=True,
         max_tokens="max_completion_tokens",
+        top_logprobs=20,
         organizations=True,
     ),
     "anthropic": Service(
@@ -62,11 +64,11 @@ _ROWS: Mapping[str, Service] = {
         extra="providers",
         batches=True,
     ),
-    "xai": Service("xAI", "grok-4", "https://api.x.ai/v1"),
+    "xai": Service("xAI", "grok-4", "https://api.x.ai/v1", top_logprobs=8),
     "mistral": Service("Mistral", "mistral-small-latest", "https://api.mistral.ai/v1", seed="random_seed"),
     "openrouter": Service("OpenRouter", "meta-llama/llama-3.3-70b-instruct", "https://openrouter.ai/api/v1"),
     "groq": Service("Groq", "llama-3.1-8b-instant", "https://api.groq.com/openai/v1", batches=True),
-    "deepseek": Service("DeepSeek", "deepseek-chat", "https://api.deepseek.com/v1"),
+    "deepseek": Service("DeepSeek", "deepseek-chat", "https://api.deepseek.com/v1", top_logprobs=20),
     "together": Service(
         "Together", "meta-llama/Llama-3.3-70B-Instruct-Turbo", "https://api.together.xyz/v1", choices=8
     ),
@@ -80,6 +82,7 @@ _ROWS: Mapping[str, Service] = {
         about="vLLM on this machine (127.0.0.1:8000)",
         choices=16,
         cost="free",
+        top_logprobs=20,
     ),
     "openai-api": Service(
         "Any OpenAI-compatible server",
@@ -90,6 +93,7 @@ _ROWS: Mapping[str, Service] = {
         choices=8,
         cost="unknown",
         batches=True,
+        top_logprobs=20,
     ),
     "fake": Service(
         "Fake",
@@ -101,6 +105,7 @@ _ROWS: Mapping[str, Service] = {
         runs_here=True,
         batches=True,
         needs_name=False,
+        top_logprobs=20,
     ),
 }
 """By the first word of a spelling. Adding a service that speaks OpenAI's chat completions is adding a row."""

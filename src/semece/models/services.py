@@ -53,6 +53,8 @@ class Service:
         What it calls the most tokens of a reply, and the seed; None: it takes no seed.
     temperature_or_top_p : bool
         Whether it refuses the two together.
+    top_logprobs : int or None
+        Of how many likely tokens at a place it tells the log probabilities; None: it tells none.
     organizations : bool
         Whether ``OPENAI_ORG_ID`` and ``OPENAI_PROJECT_ID`` are about it.
     """
@@ -77,6 +79,7 @@ class Service:
     max_tokens: str = "max_tokens"
     seed: str | None = "seed"
     temperature_or_top_p: bool = False
+    top_logprobs: int | None = None
     organizations: bool = False
 
     @property

@@ -7,7 +7,7 @@ text and its options, so that a run file says what was asked.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Literal
@@ -17,7 +17,9 @@ from semece.errors import ParseError
 from semece.models import Message
 from semece.prompts.answer_places import Labels
 from semece.prompts.conclusions import said
-from semece.prompts.confidences import Scale
+from semece.prompts.confidences import Scale, Stated
+from semece.prompts.elicitations import ELICITATIONS, SCALES, AskedAnswer, Elicitation, Guess, choices, read_words
+from semece.prompts.elicitations import VERSION as WORDS_VERSION
 from semece.prompts.final_message import is_blank
 from semece.prompts.markup import bare, last_box
 from semece.prompts.non_answers import is_non_answer
@@ -36,14 +38,20 @@ if TYPE_CHECKING:
     from semece.records import Question
 
 __all__ = [
+    "ELICITATIONS",
+    "ELICITS",
     "GRADE_SCHEMA",
     "PAIR_SCHEMA",
     "PARTITION_SCHEMA",
+    "AskedAnswer",
     "Elicit",
+    "Elicitation",
+    "Guess",
     "Labels",
     "Reading",
     "ResponsePrompt",
     "Scale",
+    "Stated",
     "Style",
     "bare",
     "by_first_appearance",
@@ -61,8 +69,10 @@ __all__ = [
     "said",
 ]
 
-Elicit = Literal["percent", "none"]
-"""What is asked for beside the answer: a confidence in percent, or nothing."""
+Elicit = Literal["percent", "none", "linguistic", "linguistic-mielke"]
+"""What is asked for beside the answer: a confidence in percent, nothing, or a word of a scale."""
+
+ELICITS: tuple[Elicit, ...] = ("percent", "none", "linguistic", "linguistic-mielke")
 
 Style = Literal["chat", "completion"]
 """How a model is asked: by a message, or by a text that it continues."""
@@ -77,6 +87,8 @@ _ANSWER_LINE = r'root ::= " " [^\n]{1,40} "\n'
 _GRAMMARS: dict[Elicit, str] = {
     "percent": _ANSWER_LINE + 'Confidence: " num "%"\nnum ::= "100" | [1-9]? [0-9]\n',
     "none": _ANSWER_LINE + '"\n',
+    "linguistic": f'{_ANSWER_LINE}Confidence: " word\nword ::= {choices(SCALES["linguistic"])}\n',
+    "linguistic-mielke": f'{_ANSWER_LINE}Confidence: " word\nword ::= {choices(SCALES["linguistic-mielke"])}\n',
 }
 
 
@@ -121,6 +133,8 @@ class ResponsePrompt:
         A GBNF grammar of the continuation, for models that take one.
     pattern : str or None
         A regular expression that finds the answer in a response, before everything else.
+    scale : str or None
+        The scale of words in which a confidence is asked for; None: in numbers, or not at all.
     """
 
     name: str
@@ -129,6 +143,7 @@ class ResponsePrompt:
     labels: Labels = field(default_factory=Labels)
     grammar: str | None = None
     pattern: str | None = None
+    scale: str | None = None
 
     @property
     def hash(self) -> str:
@@ -136,12 +151,14 @@ class ResponsePrompt:
 
         The code of the reader is not part of it, and no pattern: another reading reads the responses that are there.
         """
-        return digest([self.text, self.style, self.labels.answer, self.labels.confidence, self.grammar]).hex()
+        parts = [self.text, self.style, self.labels.answer, self.labels.confidence, self.grammar]
+        return digest(parts if self.scale is None else [*parts, self.scale]).hex()
 
     @property
     def reading_id(self) -> str:
         """Names everything that changes a reading: under it readings are stored."""
-        return f"{self.hash[:16]};{reader_id(self.pattern)}"
+        words = "" if self.scale is None else f";{WORDS_VERSION}"
+        return f"{self.hash[:16]};{reader_id(self.pattern)}{words}"
 
     @property
     def continues_answer(self) -> bool:
@@ -170,9 +187,15 @@ class ResponsePrompt:
         Reading(answer='Jupiter', confidence=0.9, status='parsed', stated='90%')
         >>> response_prompt(style="completion").read(" Jupiter\nConfidence: 90%")
         Reading(answer='Jupiter', confidence=0.9, status='parsed', stated='90%')
+        >>> response_prompt("linguistic").read("Answer: Jupiter\nConfidence: high")
+        Reading(answer='Jupiter', confidence=0.7, status='parsed', stated='high')
         """
         pattern = None if self.pattern is None else re.compile(self.pattern)
-        return read_response(text, self.labels, continues_answer=self.continues_answer, pattern=pattern)
+        found = read_response(text, self.labels, continues_answer=self.continues_answer, pattern=pattern)
+        if self.scale is None:
+            return found
+        word = read_words(text, self.scale, alone=False)
+        return replace(found, confidence=word[0].said.certain if word else None)
 
 
 def response_prompt(elicit: Elicit = "percent", *, style: Style = "chat", text: str | None = None) -> ResponsePrompt:
@@ -180,8 +203,8 @@ def response_prompt(elicit: Elicit = "percent", *, style: Style = "chat", text: 
 
     Parameters
     ----------
-    elicit : {'percent', 'none'}
-        Whether a confidence is asked for.
+    elicit : {'percent', 'none', 'linguistic', 'linguistic-mielke'}
+        Whether a confidence is asked for, and how: in percent, or in the words of a scale.
     style : {'chat', 'completion'}
         How the model is asked.
     text : str, optional
@@ -200,14 +223,12 @@ def response_prompt(elicit: Elicit = "percent", *, style: Style = "chat", text: 
     'chat-none-v1'
     """
     if elicit not in _GRAMMARS:
-        raise ValueError(f"elicit must be percent or none; got {elicit!r}")
+        raise ValueError(f"elicit must be {', '.join(ELICITS[:-1])} or {ELICITS[-1]}; got {elicit!r}")
     if style not in ("chat", "completion"):
         raise ValueError(f"style must be chat or completion; got {style!r}")
-    labels = Labels(confidence="Confidence" if elicit == "percent" else None)
+    labels, scale = Labels(confidence=None if elicit == "none" else "Confidence"), elicit if elicit in SCALES else None
     if text is not None and PLACEHOLDER not in text:
         raise ParseError(f"a prompt must contain the placeholder {PLACEHOLDER}; got a text without it")
     name = "file" if text is not None else f"{style}-{elicit}-v{VERSION}"
-    prompt = ResponsePrompt(name, text if text is not None else load_text(name), style, labels)
-    if not prompt.continues_answer:
-        return prompt
-    return ResponsePrompt(name, prompt.text, style, labels, _GRAMMARS[elicit])
+    prompt = ResponsePrompt(name, text if text is not None else load_text(name), style, labels, scale=scale)
+    return replace(prompt, grammar=_GRAMMARS[elicit]) if prompt.continues_answer else prompt

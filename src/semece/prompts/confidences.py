@@ -58,7 +58,12 @@ class Scale(NamedTuple):
         >>> Scale.of(["90%", "0.9", "1", "80"])
         Scale(percents=2, decimals=1)
         """
-        found = [read_stated(text).scale for text in texts if text]
+        return cls.counted(read_stated(text) for text in texts if text)
+
+    @classmethod
+    def counted(cls, stated: Iterable[Stated]) -> Scale:
+        """Count confidences that are read."""
+        found = [each.scale for each in stated]
         return cls(found.count("percent"), found.count("decimal"))
 
     def read(self, text: str) -> float | None:
@@ -71,7 +76,10 @@ class Scale(NamedTuple):
         >>> Scale(percents=0, decimals=7).read("1"), Scale(percents=7).read("1"), Scale(7, 7).read("1")
         (1.0, 0.01, None)
         """
-        stated = read_stated(text)
+        return self.decide(read_stated(text))
+
+    def decide(self, stated: Stated) -> float | None:
+        """Give the value of a confidence that was read as far as it can be alone."""
         if stated.percent == stated.decimal:
             return stated.percent
         if 9 * self.decimals < self.percents:

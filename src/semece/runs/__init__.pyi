@@ -4,6 +4,10 @@ from .corrections import NO_VERDICT as NO_VERDICT
 from .corrections import AuditedRow as AuditedRow
 from .corrections import Correction as Correction
 from .corrections import KeptAudit as KeptAudit
+from .elicited import elicit as elicit
+from .elicited import elicitation_notes as elicitation_notes
+from .elicited import elicited_lines as elicited_lines
+from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export
 from .exports import write as write
 from .graded_classes import GradedClasses as GradedClasses
@@ -21,6 +25,7 @@ from .metrics import residual_quantities as residual_quantities
 from .metrics import scores_in as scores_in
 from .question_views import Deployed as Deployed
 from .question_views import answers_of as answers_of
+from .question_views import elicited_scores as elicited_scores
 from .recalibrated import MEASURES as MEASURES
 from .recalibrated import effect_lines as effect_lines
 from .recalibrated import load_recalibration as load_recalibration

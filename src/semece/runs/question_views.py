@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question
+from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question, open_judge, run_procedure
 from semece.records import Alarm, Estimate, Response
 from semece.runs.named_scores import NO_SCORES, OVER, STAGE, TITLES, kinds_of, largest_class, read_scores
-from semece.sampling import decided, read_responses, scale_of, usable_answers
+from semece.sampling import (
+    AnswerLikelihood,
+    answer_likelihood,
+    decided,
+    follow_up,
+    read_guesses,
+    read_responses,
+    scale_of,
+    usable_answers,
+)
 from semece.store import KeptJudge, read_stored, source_of
 
 if TYPE_CHECKING:
@@ -17,6 +27,7 @@ if TYPE_CHECKING:
     from semece.judges import Judge, JudgedQuestion
     from semece.records import Partition, Question, Verdict
     from semece.runs.named_scores import QuestionScores
+    from semece.sampling import Asked, Guesses
     from semece.store import Store, StoredReply
 
 
@@ -138,6 +149,9 @@ class ReplyReader(NamedTuple):
     whole: bool = False
 
 
+LIKELIHOODS = "likelihoods-1"
+"""What reads how likely answers were."""
+
 _READ = tuple(field.name for field in fields(Response))[3:]
 """What a reading finds; the rest of a response is the reply itself."""
 
@@ -159,6 +173,7 @@ class ViewReader:
 
     def __init__(self, store: Store, view: dict[str, Any], judges: tuple[Judge, Judge], reader: ReplyReader) -> None:
         self._store, self._view, self._reader, self._kinds = store, view, reader, kinds_of(view)
+        self._likelihoods = f"{LIKELIHOODS} {reader.id}" if store.meta("logprobs") is not None else None
         self._readings, self._scales = f"readings {reader.id}", f"confidence scale {reader.id}"
         kept = [KeptJudge(judge, store.derived) for judge in judges]
         self._judges = kept[0], kept[1]
@@ -181,7 +196,7 @@ class ViewReader:
 
     def _finished(self, bare: Sequence[QuestionView], scale: tuple[int, int]) -> tuple[QuestionView, ...]:
         read = [replace(view, responses=tuple(decided(r, scale) for r in view.responses)) for view in bare]
-        views = tuple(with_estimates(read, self._view))
+        views = tuple(_with_elicited(self._store, list(with_estimates(read, self._view))))
         self._store.keep_derived()
         return views
 
@@ -223,12 +238,28 @@ class ViewReader:
 
     def _scores(self, question: Question, responses: Sequence[Response], classes: Partition | None) -> QuestionScores:
         """Read what a question was given beside its responses; runs that were given nothing are not asked."""
+        likely = self._likelihood_scores(question, responses, classes)
         if not self._kinds:
-            return NO_SCORES
+            return likely
         every = self._view.get("scores_over", OVER[0]) == OVER[0]
         chosen = [r.index for r in responses] if every else largest_class(responses, classes)
         rows = [reply.raw for reply in self._store.replies(STAGE, question.id)]
         return read_scores(rows, self._kinds, responses, chosen)
+
+    def _likelihood_scores(
+        self, question: Question, responses: Sequence[Response], classes: Partition | None
+    ) -> QuestionScores:
+        """Give the scores that follow from the log probabilities of a question's answers, if its replies tell them."""
+        if self._likelihoods is None or classes is None:
+            return NO_SCORES
+        answers = {r.index: r.answer for r in responses if r.usable}
+        source = source_of(question.id, sorted(answers.items()))
+        kept = self._store.derived.get(self._likelihoods, source)
+        if kept is None:
+            raws = {r.index: r.raw for r in self._store.replies("respond", question.id) if r.delivered}
+            kept = [answer_likelihood(raws[index], answer) for index, answer in answers.items()]
+            self._store.derived.put(self._likelihoods, source, kept)
+        return likelihood_scores([each and AnswerLikelihood(*each) for each in kept], classes)
 
     def _responses(self, question: Question) -> tuple[tuple[Response, ...], int]:
         """Read the replies to a question, together: what is found in them is one row."""
@@ -345,3 +376,113 @@ def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None
         said = f"all texts of each of {len(full):,} questions are identical"
         return f"{said}: a cache may serve copies, or the model is that sure"
     return None
+
+
+def likelihood_scores(likelihoods: Sequence[AnswerLikelihood | None], classes: Partition) -> QuestionScores:
+    """Give the scores that follow from how likely a question's answers were.
+
+    Parameters
+    ----------
+    likelihoods : sequence of length M
+        Of its usable responses, in index order; None where a reply does not tell.
+    classes : Partition
+        Their classes.
+
+    Returns
+    -------
+    QuestionScores
+        ``sequence_probability`` and ``token_probability``: the mean over the responses with the most frequent answer of
+        the probability of its tokens together, and of their geometric mean. ``choice_softmax``: where that answer is
+        one letter, its share of the letters' probability. Ranked, and turned so that more is surer:
+        ``likelihood_entropy``, by the lengths normalized.
+    """
+    from semece.stats import choice_softmax, likelihood_entropy, sequence_probability
+
+    told = [(row, label) for row, label in zip(likelihoods, classes.labels, strict=True) if row is not None]
+    deployed = classes_to_grade(classes, "mode")[0]
+    own = [row for row, label in told if label == deployed]
+    if not own:
+        return NO_SCORES
+    scores = {
+        "sequence_probability": fmean(sequence_probability([row.logprob]) for row in own),
+        "token_probability": fmean(sequence_probability([row.logprob / row.tokens]) for row in own),
+    }
+    letter = classes.representatives[deployed]
+    if letters := [row.options for row in own if letter in row.options and len(row.options) > 1]:
+        shares = (choice_softmax(list(row.values()))[list(row).index(letter)] for row in letters)
+        scores["choice_softmax"] = fmean(map(float, shares))
+    spread = likelihood_entropy([label for _, label in told], [row.logprob / row.tokens for row, _ in told])
+    return NO_SCORES._replace(confidences=scores, ranked={"likelihood_entropy": -spread})
+
+
+def answers_asked(views: Iterable[QuestionView]) -> dict[str, Asked]:
+    """Give what a model can be asked about, by the questions' ids: the answer that it gave most often.
+
+    Of several that are equally frequent, the one that came first. A question with responses missing is left out, since
+    more of them may change it; so is one whose most frequent answer is none.
+    """
+    found: dict[str, Asked] = {}
+    for view in views:
+        if view.missing or view.partition is None:
+            continue
+        answer = view.partition.representatives[classes_to_grade(view.partition, "mode")[0]]
+        if answer:
+            found[view.question.id] = (view.question.text, answer, usable_answers(view.responses))
+    return found
+
+
+def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, dict[str, float | None]]:
+    """Read the confidences that a run's model was asked for after the run.
+
+    Parameters
+    ----------
+    store : Store
+        The run file.
+    views : sequence of QuestionView
+        Its questions.
+
+    Returns
+    -------
+    dict of str to dict
+        By name of the score, per question that was asked about: in [0, 1], or None where no reply can be read.
+        ``top-k`` gives three: the mean stated probability, Avg-Conf and Pair-Rank (``top_k``, ``top_k_avg_conf``,
+        ``top_k_pair_rank``).
+    """
+    identity, chosen = store.meta("identity"), store.meta("elicitations", {})
+    asked = answers_asked(views) if chosen else {}
+    questions = {view.question.id: view.question for view in views if view.question.id in asked}
+    found: dict[str, dict[str, float | None]] = {}
+    for name, options in chosen.items():
+        template = follow_up(identity, name, options, asked)
+        for key, replies in read_guesses(store, template, questions.values(), options["draws"]).items():
+            readable = [reply for reply in replies if reply]
+            for ending, value in _scores_of(store, questions[key], asked[key][1], readable).items():
+                found.setdefault(f"{template.stage}{ending}", {})[key] = value
+    return found
+
+
+def _with_elicited(store: Store, views: Sequence[QuestionView]) -> Iterator[QuestionView]:
+    """Add the confidences that were asked for after the run to the scores of its questions."""
+    found = elicited_scores(store, views)
+    for view in views:
+        values = {name: said.get(view.question.id) for name, said in found.items()}
+        read = {name: value for name, value in values.items() if value is not None}
+        confidences = {**view.scores.confidences, **read}
+        yield replace(view, scores=view.scores._replace(confidences=confidences)) if read else view
+
+
+def _scores_of(store: Store, question: Question, answer: str, replies: Sequence[Guesses]) -> dict[str, float | None]:
+    """Give the scores of one question by what their names end in."""
+    from semece.stats import pair_rank, stated_share, weighted_share
+
+    if not replies:
+        return {"": None}
+    strings = [answer, *(guess for reply in replies for guess, _ in reply if guess is not None)]
+    judge = KeptJudge(open_judge("rules"), store.derived)
+    classes = iter(run_procedure(judge.classes(question, strings)).labels[1:]) if len(strings) > 1 else iter(())
+    labels = [[0 if guess is None else next(classes) for guess, _ in reply] for reply in replies]
+    stated = [[value for _, value in reply] for reply in replies]
+    scores: dict[str, float | None] = {"": stated_share(labels, stated)}
+    if len(strings) > 1:
+        scores |= {"_avg_conf": weighted_share(labels, stated), "_pair_rank": pair_rank(labels)}
+    return scores

@@ -166,7 +166,7 @@ def _has_formulas(samples: Sequence[FileQuestion]) -> bool:
 
 def check_judge(judge: str | None) -> None:
     """Refuse a judge that would have to be asked."""
-    if judge is None or (judge in JUDGES and not JUDGES[judge].asks_model):
+    if judge is None or (judge in JUDGES and not JUDGES[judge].asks_model) or judge.startswith("nli/"):
         return
     *names, last = (name for name, row in JUDGES.items() if not row.asks_model)
     hint = f"; a model judges them once they are stored: semece compare RUN --judges rules {judge}"

@@ -1,5 +1,7 @@
 # The names of this door, and where they are.
 
+from .answer_likelihoods import AnswerLikelihood as AnswerLikelihood
+from .answer_likelihoods import answer_likelihood as answer_likelihood
 from .batch.ledger import OPEN as OPEN
 from .batch.ledger import Ledger as Ledger
 from .budget import Budget as Budget
@@ -44,7 +46,15 @@ from .price_plan import PricePlan as PricePlan
 from .price_plan import check_judges as check_judges
 from .price_plan import judged_anew as judged_anew
 from .price_plan import plan as plan
+from .price_plan import plan_follow_ups as plan_follow_ups
 from .price_plan import plan_text as plan_text
+from .request_templates import Asked as Asked
+from .request_templates import FollowUp as FollowUp
+from .request_templates import Guesses as Guesses
+from .request_templates import RequestTemplate as RequestTemplate
+from .request_templates import drawn_as as drawn_as
+from .request_templates import follow_up as follow_up
+from .request_templates import read_guesses as read_guesses
 from .settings import CALLS as CALLS
 from .settings import CAPS as CAPS
 from .settings import CallSettings as CallSettings
@@ -56,6 +66,7 @@ from .settings import safe_name as safe_name
 from .stages import JudgeStage as JudgeStage
 from .stages import Outcome as Outcome
 from .stages import Progress as Progress
+from .stages import ResponseStage as ResponseStage
 from .stages import decided as decided
 from .stages import make_run as make_run
 from .stages import read_reply as read_reply

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from semece.judges import Judge
     from semece.models import Model
     from semece.records import Question
+    from semece.sampling.request_templates import ResponseTemplate
     from semece.sampling.settings import CallSettings, Settings
 
 
@@ -63,7 +64,7 @@ class Job:
     """
 
     path: str | Path | Store
-    template: RequestTemplate
+    template: ResponseTemplate
     n: int
     chosen: tuple[tuple[int, Question], ...]
     judges: tuple[Judge, Judge]
@@ -129,7 +130,9 @@ def resolve(
         raise SemeceError(f"no question of {data.name} is selected")
     return Job(
         path,
-        RequestTemplate(settings.model, settings.response_prompt, settings.decoding, settings.seed),
+        RequestTemplate(
+            settings.model, settings.response_prompt, settings.decoding, settings.seed, logprobs=settings.logprobs
+        ),
         settings.n,
         tuple(chosen),
         judges,
@@ -137,9 +140,14 @@ def resolve(
         settings.calls,
         identity_of(settings, data),
         {"ids": [question.id for _, question in chosen], **view_of(settings)},
-        {"prompt": settings.prompt, "dataset": settings.dataset, "options": settings.words()},
+        {"prompt": settings.prompt, "dataset": settings.dataset, "options": settings.words(), **_kept(settings)},
         model,
     )
+
+
+def _kept(settings: Settings) -> dict[str, Any]:
+    """Say that replies tell the log probabilities of their tokens; what was once told stays so."""
+    return {} if settings.logprobs is None else {"logprobs": settings.logprobs}
 
 
 class Datasets:
@@ -338,7 +346,7 @@ def cautions(job: Job) -> list[str]:
     found = [*_references(job.questions), *_duplicates(job.questions)]
     if job.n == 1:
         found.append("one answer per question (-n 1): whether answers agree with each other cannot be seen")
-    return [*found, *_hosts(job)]
+    return [*found, *_untold(job), *_hosts(job)]
 
 
 def _references(questions: Sequence[Question]) -> Iterator[str]:
@@ -365,6 +373,15 @@ def _duplicates(questions: Sequence[Question]) -> Iterator[str]:
     if again:
         text = shortened(next(question.text for question in questions if counts[question.text] > 1), 60)
         yield f"{again:,} questions are there again under another id, and are paid for again (the first: {text!r})"
+
+
+def _untold(job: Job) -> Iterator[str]:
+    """Say that log probabilities are asked of a service that tells none, or fewer."""
+    asked, most = job.template.logprobs, service_of(job.model).top_logprobs
+    if asked is not None and most is None:
+        yield f"{job.model} tells no log probabilities: --logprobs keeps none, and there will be no scores from them"
+    elif asked is not None and most is not None and asked > most:
+        yield f"{job.model} tells the log probabilities of at most {most} tokens at a place; got --logprobs {asked}"
 
 
 def _hosts(job: Job) -> Iterator[str]:

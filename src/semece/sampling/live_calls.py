@@ -6,11 +6,10 @@ import asyncio
 import contextlib
 import uuid
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from semece.errors import BudgetError, DiskError, ModelError, ProviderError, StoppedError, TransientError
-from semece.models import Request
 from semece.sampling.budget import Budget, Price
 from semece.sampling.deliveries import delivered_rows, failed_row
 from semece.sampling.patience import Patience
@@ -18,7 +17,7 @@ from semece.sampling.patience import Patience
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
-    from semece.models import Call, Model
+    from semece.models import Call, Model, Request
     from semece.store import Slot, Store, StoredReply
 
 
@@ -259,9 +258,7 @@ class Caller:
         while len(done) < len(slots) and failures < self.patience.attempts and self.stop.reason is None:
             wanted = slots[len(done) :][: self.model.max_choices]
             seed = None if request.seed is None else request.seed + len(done)
-            rows = await self._attempt(
-                Request(request.messages, request.decoding, len(wanted), seed), wanted, judge_text
-            )
+            rows = await self._attempt(replace(request, n=len(wanted), seed=seed), wanted, judge_text)
             if isinstance(rows, TransientError):
                 failures += 1
                 if failures < self.patience.attempts:

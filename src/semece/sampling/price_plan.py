@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from semece.judges import Judge, Query
     from semece.records import Question
     from semece.sampling.job import Job
-    from semece.sampling.settings import Settings
+    from semece.sampling.request_templates import FollowUp, P, RequestTemplate
+    from semece.sampling.settings import CallSettings, Settings
     from semece.store import StoredReply
 
 ANSWER_TOKENS = 60
@@ -45,7 +46,7 @@ class Stage:
     Parameters
     ----------
     name : str
-        ``respond``, ``partition`` or ``grade``.
+        ``respond``, ``partition``, ``grade``, or what is asked about responses.
     model : str
         Who is asked.
     calls : int
@@ -115,7 +116,8 @@ def plan(job: Job, *, expected_tokens: int | None = None) -> PricePlan:
         stored = _stored_tokens(store, job.questions) if taken is None else max(1, round(taken.answered))
         tokens = expected_tokens or stored or min(ANSWER_TOKENS, job.template.decoding.max_tokens)
         missing = _missing(store, job)
-        responding = _respond(job, missing, tokens, 1.0 if taken is None else taken.scale)
+        scale = 1.0 if taken is None else taken.scale
+        responding = _asking(job.template, job.questions, missing, Taken(scale, tokens), job.calls)
         stages = (responding, *_judging(store, job))
     measured = stored is not None and expected_tokens is None
     return PricePlan(stages, tokens, measured, sum(missing), job.n * len(job.chosen))
@@ -299,12 +301,56 @@ def _missing(store: Store, job: Job) -> list[int]:
     return list(map(add, missing, failed))  # what holds no usable answer is asked again on demand
 
 
-def _respond(job: Job, missing: list[int], tokens: int, scale: float) -> Stage:
-    """Plan the responses that questions lack."""
-    size, prompt = service_of(job.model).choices, job.template.prompt
+def _asking(
+    template: RequestTemplate[P],
+    questions: Sequence[Question],
+    missing: Sequence[int],
+    taken: Taken,
+    calls: CallSettings,
+) -> Stage:
+    """Plan the replies that questions lack."""
+    size, prompt = service_of(template.model).choices, template.prompt
     requests = [-(-count // size) for count in missing]
-    asked = sum(calls * prompt_tokens(prompt.messages(q)) for q, calls in zip(job.questions, requests, strict=True))
-    return _stage(job, "respond", job.model, (sum(requests), round(scale * asked), sum(missing) * tokens))
+    asked = sum(count * prompt_tokens(prompt.messages(q)) for q, count in zip(questions, requests, strict=True))
+    counts = sum(requests), round(taken.scale * asked), round(sum(missing) * taken.answered)
+    return _stage(calls, template.stage, template.model, counts)
+
+
+def plan_follow_ups(
+    store: Store,
+    asked: Sequence[tuple[RequestTemplate[FollowUp], int]],
+    questions: list[Question],
+    *,
+    calls: CallSettings,
+    expected_tokens: int | None = None,
+) -> PricePlan:
+    """Plan what a model will be asked about its answers; nothing is asked.
+
+    Parameters
+    ----------
+    store : Store
+        The run file: what it holds is not asked again.
+    asked : sequence of (RequestTemplate, int)
+        What, and how many replies per question.
+    questions : list of Question
+        About which answers.
+    calls : CallSettings
+        With the prices.
+    expected_tokens : int, optional
+        Tokens per reply, instead of what stored replies took.
+    """
+    stages, missing, tokens, measured = [], 0, [], expected_tokens is None
+    for template, draws in asked:
+        taken = _taken(store, template.stage, None, questions)
+        measured = measured and taken is not None
+        taken = taken or Taken(1.0, ANSWER_TOKENS)
+        assumed = taken if expected_tokens is None else taken._replace(answered=expected_tokens)
+        lacking = [sum(map(len, missing_slots(store, template, question, draws))) for question in questions]
+        stages.append(_asking(template, questions, lacking, assumed, calls))
+        tokens.append(assumed.answered)
+        missing += sum(lacking)
+    wanted = sum(draws for _, draws in asked) * len(questions)
+    return PricePlan(tuple(stages), round(max(tokens, default=0)), measured, missing, wanted)
 
 
 def _judge(name: str, judge: Judge, job: Job, todo: Iterable[ToJudge], taken: Taken | None) -> Stage:
@@ -328,13 +374,13 @@ def _judge(name: str, judge: Judge, job: Job, todo: Iterable[ToJudge], taken: Ta
             run_procedure(grade_classes(question, alone, judge, alone.labels), count)
     if taken is not None:
         asked, answered = round(taken.scale * asked), round(taken.answered * calls)
-    return _stage(job, name, str(judge.model), (calls, asked, answered))
+    return _stage(job.calls, name, str(judge.model), (calls, asked, answered))
 
 
-def _stage(job: Job, name: str, model: str, counts: tuple[int, int, int]) -> Stage:
+def _stage(settings: CallSettings, name: str, model: str, counts: tuple[int, int, int]) -> Stage:
     """Price a stage, live and in batches."""
     calls, asked, answered = counts
-    prices = [job.calls.price_list.known(model, batch=batch) for batch in (False, True)]
+    prices = [settings.price_list.known(model, batch=batch) for batch in (False, True)]
     live, batch = (None if p is None else p.input * asked + p.output * answered for p in prices)
     return Stage(name, model, calls, asked, answered, live, batch)
 
@@ -348,7 +394,7 @@ def plan_text(made: PricePlan) -> str:
     ]
     how = "what the stored replies took" if made.measured else "an assumption; --expected-tokens sets it"
     assumed = [f"{made.answer_tokens} tokens per response: {how}"]
-    if len(made.stages) > 1:
+    if any(stage.name in STAGES for stage in made.stages):
         assumed.append(
             f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
         )

@@ -14,7 +14,7 @@ from semece.datasets import BENCHMARKS
 from semece.errors import SemeceError
 from semece.judges import METHODS, PROMPTS, with_method, with_room
 from semece.models import Decoding, check_model, is_address, keep_secret, secrets_of, service_of, shown_address
-from semece.prompts import ResponsePrompt, response_prompt
+from semece.prompts import ELICITS, ResponsePrompt, response_prompt
 from semece.sampling.budget import Budget, PriceList
 from semece.sampling.options import Rule, at_least, lines_in, one_of, option, options_of, text_in
 from semece.sampling.patience import BatchPatience, Patience
@@ -149,12 +149,14 @@ class Settings(CallSettings):
         Of the responses (and of `sample`).
     prompt : str or None
         Text of the user's own prompt.
-    elicit : {'percent', 'none'}
-        Whether a confidence is asked for.
+    elicit : {'percent', 'none', 'linguistic', 'linguistic-mielke'}
+        Whether a confidence is asked for, and how.
     answer_pattern : str or None
         A regular expression that finds the answer in a response; the last match counts. It may change on resume.
     temperature, top_p, max_tokens, reasoning_effort
         Decoding; max_tokens None means 1024, and 64 for the embedded model.
+    logprobs : int or None
+        Whether replies keep the log probability of each token, and of how many likely ones at its place.
     judge, partition_judge, grade_judge : str or None
         Spellings; the first sets both stages. None: ``rules`` for models that run here.
     judge_prompt : str
@@ -191,7 +193,11 @@ class Settings(CallSettings):
     prompt: str | None = option(
         None, help="Your own prompt: a text with {question}.", panel=ASK, study="models", kind=Path, read=text_in
     )
-    elicit: str = asking("percent", help="percent: ask for a confidence; none: do not.", rule=one_of("percent", "none"))
+    elicit: str = asking(
+        "percent",
+        help="percent: ask for a confidence; linguistic, linguistic-mielke: in words; none: do not.",
+        rule=one_of(*ELICITS),
+    )
     answer_pattern: str | None = asking(
         None,
         help="A regular expression that finds the answer: its group 'answer', its first group, or all of it.",
@@ -205,6 +211,11 @@ class Settings(CallSettings):
     )
     max_tokens: int | None = asking(None, help="Per response; 1024, embedded models 64.", rule=at_least(1))
     reasoning_effort: str | None = asking(None, help="Passed to the provider.")
+    logprobs: int | None = asking(
+        None,
+        help="Keep each token's log probability, and of so many likely ones: 0 to 20.",
+        rule=Rule("0 to 20", lambda top: 0 <= top <= 20),
+    )
     judge: str | None = judging(None, help="rules, exact, math, or a model's spelling.", short="-j")
     partition_judge: str | None = judging(None, help="Only for grouping.", study="judge.partition")
     grade_judge: str | None = judging(None, help="Only for grading.", study="judge.grade")

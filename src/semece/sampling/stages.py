@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Generic, cast
 
 from semece.errors import ModelError
 from semece.judges import STAGES, JudgedQuestion, judge_question, models_of
@@ -20,7 +20,7 @@ from semece.sampling.connections import Callers, Connections
 from semece.sampling.job import check_identity
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.live_calls import in_parallel
-from semece.sampling.request_templates import RequestTemplate, missing_slots
+from semece.sampling.request_templates import P, RequestTemplate, missing_slots
 from semece.store import Slot, Store, set_failed_aside
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ Progress = Callable[[str, int], None]
 
 async def respond(
     store: Store,
-    template: RequestTemplate,
+    template: RequestTemplate[P],
     questions: Iterable[Question],
     n: int,
     caller: Caller,
@@ -63,7 +63,7 @@ async def respond(
     caller : Caller
         Who asks.
     progress : callable or None
-        Called with ('respond', replies delivered).
+        Called with (the template's stage, replies delivered).
 
     Raises
     ------
@@ -78,7 +78,7 @@ async def respond(
             stored.add(slots[0].request)
         rows = await caller.deliver(template.request(question, slots[0].index), slots)
         if progress:
-            progress("respond", len(rows))
+            progress(template.stage, len(rows))
 
     def jobs() -> Iterator[Callable[[], Awaitable[None]]]:
         for question in questions:
@@ -148,8 +148,8 @@ def usable_answers(responses: Sequence[Response]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseStage:
-    """The first stage: responses.
+class ResponseStage(Generic[P]):
+    """The first stage: responses; or replies to what is asked about them.
 
     Parameters
     ----------
@@ -158,11 +158,11 @@ class ResponseStage:
     template, questions, n : RequestTemplate, list of Question, int
         What is asked, and how often.
     progress : callable
-        Called with ('respond', steps done); first with a negative number for all steps.
+        Called with (the template's stage, steps done); first with a negative number for all steps.
     """
 
     callers: Callers
-    template: RequestTemplate
+    template: RequestTemplate[P]
     questions: list[Question]
     n: int
     progress: Progress
@@ -173,18 +173,18 @@ class ResponseStage:
 
     async def do(self) -> int:
         """Draw what is missing, and count what still is; opens no model if nothing is."""
-        callers, store = self.callers, self.callers.store
+        callers, store, stage = self.callers, self.callers.store, self.template.stage
         if callers.calls.retry_failed:
             for question in self.questions:
-                set_failed_aside(store, question.id)
+                set_failed_aside(store, question.id, stage)
         missing = {q.id: self.count_missing(q) for q in self.questions}
         todo = [q for q in self.questions if missing[q.id]]
-        self.progress("respond", -self.n * len(self.questions))
-        self.progress("respond", self.n * len(self.questions) - sum(missing.values()))
+        self.progress(stage, -self.n * len(self.questions))
+        self.progress(stage, self.n * len(self.questions) - sum(missing.values()))
         if not todo:
             return 0
         if callers.calls.batch:
-            courier = callers.courier(self.template.model, partial(self.progress, "respond"))
+            courier = callers.courier(self.template.model, partial(self.progress, stage))
             await respond_by_batch(store, self.template, todo, self.n, courier)
         else:
             caller = callers.caller(self.template.model)
@@ -369,7 +369,7 @@ def _opened(path: str | Path | Store, *, lock: bool) -> Iterator[Store]:
             yield store
 
 
-async def _prepare(job: Job, responses: ResponseStage, verdicts: JudgeStage) -> None:
+async def _prepare(job: Job, responses: ResponseStage[ResponsePrompt], verdicts: JudgeStage) -> None:
     """Open what will be asked, before another view is written or a reply set aside: a refusal changes nothing.
 
     Raises

@@ -67,6 +67,12 @@ from .estimators import mode as mode
 from .estimators import sem1 as sem1
 from .estimators import sem2 as sem2
 from .estimators import weighted_estimates as weighted_estimates
+from .estimators.guesses import pair_rank as pair_rank
+from .estimators.guesses import stated_share as stated_share
+from .estimators.guesses import weighted_share as weighted_share
+from .estimators.likelihoods import choice_softmax as choice_softmax
+from .estimators.likelihoods import likelihood_entropy as likelihood_entropy
+from .estimators.likelihoods import sequence_probability as sequence_probability
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
 from .recalibration import ENOUGH as ENOUGH

@@ -143,9 +143,10 @@ class LlamaCpp:
     def _draw(self, request: Request) -> Call:
         started = time.perf_counter()
         body = _body(request) | self._prepared(request)
+        kept = request.logprobs is not None
         replies: list[Reply] = []
         prompt_tokens = output_tokens = 0
-        for seed, n, kept in _blocks(request):
+        for seed, n, wanted in _blocks(request):
             answer = self._ask(body | {"n": n} | ({} if seed is None else {"seed": seed}))
             if "error" in answer:
                 said = str(answer["error"].get("message"))
@@ -153,8 +154,8 @@ class LlamaCpp:
                     return too_long(self.name, said, n=request.n)
                 raise ModelError(f"{self.name} refused the request: {said}")
             prompt_tokens = answer["usage"]["prompt_tokens"]
-            choices = sorted(answer["choices"], key=lambda choice: int(choice["index"]))[kept]
-            output_tokens += sum(_pop_tokens(choice) for choice in choices)
+            choices = sorted(answer["choices"], key=lambda choice: int(choice["index"]))[wanted]
+            output_tokens += sum(_count_tokens(choice, kept=kept) for choice in choices)
             replies += [_reply(choice) for choice in choices]
         usage = Usage(prompt_tokens, output_tokens)
         return Call(tuple(replies), usage=usage, latency=time.perf_counter() - started)
@@ -267,9 +268,9 @@ def _body(request: Request) -> dict[str, Any]:
     if any(message.role == "completion" for message in request.messages):
         if len(request.messages) > 1:
             raise ValueError(f"a completion message must be the only one; got {len(request.messages)} messages")
-        return body | {"prompt": request.messages[0].content, "logprobs": 1}
+        return body | {"prompt": request.messages[0].content, "logprobs": max(1, request.logprobs or 1)}
     messages = [{"role": message.role, "content": message.content} for message in request.messages]
-    return body | {"messages": messages, "logprobs": True, "top_logprobs": 1}
+    return body | {"messages": messages, "logprobs": True, "top_logprobs": max(1, request.logprobs or 1)}
 
 
 def _options(decoding: Decoding) -> dict[str, Any]:
@@ -283,10 +284,18 @@ def _options(decoding: Decoding) -> dict[str, Any]:
     return given | {"max_tokens": decoding.max_tokens, "top_k": 0, "min_p": 0.0, "cache_prompt": False}
 
 
-def _pop_tokens(choice: dict[str, Any]) -> int:
-    """Take the tokens out of a choice and count them: the usage counts those of one choice only."""
-    tokens = choice.pop("logprobs", None) or {}
-    return len(tokens.get("content") or ())
+def _count_tokens(choice: dict[str, Any], *, kept: bool) -> int:
+    """Count the tokens of a choice, since the usage counts those of one choice only; take them out if nobody asked."""
+    content = (choice.pop("logprobs", None) or {}).get("content") or ()
+    if kept:
+        choice["logprobs"] = {"content": [_bare_token(token) for token in content]}
+    return len(content)
+
+
+def _bare_token(token: dict[str, Any]) -> dict[str, Any]:
+    """Leave out of a token what its text says."""
+    top = [{"token": one["token"], "logprob": one["logprob"]} for one in token.get("top_logprobs") or ()]
+    return {"token": token["token"], "logprob": token["logprob"], "top_logprobs": top}
 
 
 def _reply(choice: dict[str, Any]) -> Reply:

@@ -8,8 +8,10 @@ request gets the same choices, and the same attempt the same fault.
 from __future__ import annotations
 
 import json
+import re
 from bisect import bisect_right
 from itertools import accumulate
+from math import isnan, log, nan
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import parse_qsl
 
@@ -99,6 +101,8 @@ class FakeModel(FakeService):
         prompt = prompt_of(request)
         if request.decoding.schema is not None and (data := _judged(request)):
             return _judgement(data)
+        if fault is None and (again := self._about(request, uniform("about", seed, prompt))):
+            return again
         kind = bisect_right(self._cumulative, uniform("class", 0 if fault == "identical" else seed, prompt))
         answer = self._answer(_first_line(question_of(request)), kind)
         if fault == "off_format":
@@ -108,6 +112,47 @@ class FakeModel(FakeService):
         if stated is None or fault == "no_confidence" or "confidence" not in prompt.casefold():
             return text
         return f"{text}\nConfidence: {100 * stated:g}%"
+
+    def tokens(self, request: Request, said: str) -> list[dict[str, Any]]:
+        """Give the tokens of a text: of an answer its class's probability, of (A) or (B) how sure it is."""
+        question, begins = _first_line(question_of(request)), said.split("\n", 1)[0]
+        for kind, p in enumerate(self._pmf):
+            answer = self._answer(question, kind)
+            if p > 0 and begins.endswith(answer):
+                place = len(begins) - len(answer)
+                parts = (said[:place], 0.0), (answer, log(p)), (said[len(begins) :], 0.0)
+                return [{"token": text, "logprob": each, "top_logprobs": []} for text, each in parts if text]
+        if said in {"(A)", "(B)"}:
+            sure = self._sure_of(request)
+            top = [{"token": each, "logprob": log(p)} for each, p in (("A", sure), ("B", 1 - sure)) if p > 0]
+            own = next(one for one in top if one["token"] == said[1])
+            return [{"token": "(", "logprob": 0.0, "top_logprobs": []}, own | {"top_logprobs": top}]
+        return super().tokens(request, said)
+
+    def _sure_of(self, request: Request) -> float:
+        """Say how sure it is of the answer that it is asked about; nan if it is no answer of its own."""
+        asked, question = request.messages[-1].content, _first_line(question_of(request))
+        given = [line.removeprefix("Possible answer: ") for line in asked.splitlines() if "Possible answer: " in line]
+        given += [message.content for message in request.messages if message.role == "assistant"]
+        answers = [self._answer(question, kind) for kind in range(len(self._pmf))]
+        known = bool(given) and given[0] in answers
+        return (self._confidence or self._pmf)[answers.index(given[0])] if known else nan
+
+    def _about(self, request: Request, draw: float) -> str:
+        """Say how sure it is of an answer it gave, in the way that is asked for; nothing if none is."""
+        asked = request.messages[-1].content
+        question = _first_line(question_of(request))
+        if "P4: N%" in asked:
+            kinds = sorted(range(len(self._pmf)), key=lambda kind: -self._pmf[kind])[:4]
+            pairs = [(self._answer(question, kind), 100 * self._pmf[kind]) for kind in kinds]
+            return "\n".join(f"G{n}: {answer}\nP{n}: {p:g}%" for n, (answer, p) in enumerate(pairs, 1))
+        if isnan(sure := self._sure_of(request)):
+            return ""
+        if "(B) False" in asked:
+            return "(A)" if draw < sure else "(B)"
+        forms = re.search(r"Confidence: one of the \w+ (?:words|forms) (.*)", asked)
+        words = forms[1].split(", ") if forms else []
+        return f"Confidence: {words[min(int(sure * len(words)), len(words) - 1)] if words else f'{100 * sure:g}%'}"
 
     def _answer(self, question: str, kind: int) -> str:
         if question not in self._references:

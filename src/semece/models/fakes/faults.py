@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from semece.errors import ModelError, TransientError
 from semece.models.protocol import Call, Reply, Request, Usage
@@ -132,6 +132,11 @@ class FakeService(ABC):
     def text(self, request: Request, seed: int, fault: str | None) -> str:
         """Say what the choice with a seed says under a fault: each fake in its own way."""
 
+    def tokens(self, request: Request, said: str) -> list[dict[str, Any]]:
+        """Give the tokens of a text with their log probabilities: one that is certain, unless a fake knows better."""
+        del request
+        return [{"token": said, "logprob": 0.0, "top_logprobs": []}]
+
     async def aclose(self) -> None:  # noqa: B027 - a fake may keep it
         """Nothing to give back."""
 
@@ -175,7 +180,9 @@ class FakeService(ABC):
         fault = self.faults.draw(REPLY_FAULTS, prompt_of(request), seed) if self.faults.rates else None
         status, finish = _ENDINGS.get(fault or "", ("ok", "stop"))
         said = "" if status != "ok" else self.text(request, seed, fault)
-        raw = {"message": {"role": "assistant", "content": said}, "finish_reason": finish}
+        raw: dict[str, Any] = {"message": {"role": "assistant", "content": said}, "finish_reason": finish}
+        if request.logprobs is not None and status == "ok":
+            raw["logprobs"] = {"content": self.tokens(request, said)}
         return Reply(said, status, finish, json.dumps(raw, ensure_ascii=False))
 
 

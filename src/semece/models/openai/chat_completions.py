@@ -217,6 +217,8 @@ class OpenAICompatible:
             "seed": request.seed if self._service.seed else None,
             "n": min(request.n, self.max_choices) if request.n > 1 and self.max_choices > 1 else None,
             "response_format": _format(options.schema),
+            "logprobs": True if request.logprobs is not None else None,
+            "top_logprobs": request.logprobs or None,
         }
         given = {name: value for name, value in body.items() if value is not None and name not in self._noticed.dropped}
         if self._service.seed != "seed" and "seed" in given:

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from semece.models import Request
     from semece.records import Question
     from semece.sampling.batch.courier import Courier
-    from semece.sampling.request_templates import RequestTemplate
+    from semece.sampling.request_templates import P, RequestTemplate
     from semece.store import Slot, Store, StoredReply
 
 
 async def respond_by_batch(
-    store: Store, template: RequestTemplate, questions: Iterable[Question], n: int, courier: Courier
+    store: Store, template: RequestTemplate[P], questions: Iterable[Question], n: int, courier: Courier
 ) -> None:
     """Draw the responses that are missing, in batches.
 

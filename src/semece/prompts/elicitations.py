@@ -1,0 +1,445 @@
+"""Elicitations: ways to ask a model how sure it is of an answer it has given, and the readers of its replies.
+
+Each is a pair of texts, for models that chat and for those that continue a text, with a version and a source. A run's
+own prompt asks for a confidence with the answer; these ask afterwards, about the answer that was given most often.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.prompts.confidences import UNREAD, Stated, read_stated
+from semece.prompts.final_message import final_message
+from semece.prompts.markup import bare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+VERSION = "elicited-1"
+"""The id of what reads these replies: changes whenever a reading may change."""
+
+GUESSES = 4
+"""How many guesses ``top-k`` asks for."""
+
+IDEAS = 5
+"""How many sampled answers ``p-true`` shows, as Kadavath et al. did."""
+
+SCALES: Mapping[str, Mapping[str, float]] = {
+    "linguistic": {"lowest": 0.1, "low": 0.3, "medium": 0.5, "high": 0.7, "highest": 0.9},
+    "linguistic-mielke": {"do not know": 1 / 6, "uncertain": 0.5, "certain": 5 / 6},
+}
+"""Scales of words: Lin et al.'s five words and Mielke et al.'s three levels, with the middles of equal bins as values.
+
+What the words mean in numbers is a convention; a recalibration finds it out for one model.
+"""
+
+
+class Guess(NamedTuple):
+    """An answer and how likely the reply says it is.
+
+    Parameters
+    ----------
+    answer : str or None
+        None: the answer that was asked about.
+    said : Stated
+        The confidence, as far as it can be read from this reply alone.
+    """
+
+    answer: str | None
+    said: Stated
+
+
+class AskedAnswer(NamedTuple):
+    """What an elicitation is about.
+
+    Parameters
+    ----------
+    question, answer : str
+        The question, and the answer the model gave most often.
+    ideas : sequence of str
+        Answers it gave, in the order in which they were drawn.
+    """
+
+    question: str
+    answer: str
+    ideas: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Elicitation:
+    """A way to ask for a confidence.
+
+    Parameters
+    ----------
+    name : str
+        ``linguistic``, ``linguistic-mielke``, ``top-k``, ``two-stage`` or ``p-true``.
+    source : str
+        Where it comes from.
+    read : callable
+        From a reply to its guesses; none if it states nothing that can be read with certainty.
+    grammar : str
+        A GBNF grammar of the reply, for models that continue a text and take one.
+    draws : int
+        How many replies are drawn for a question if nothing is said.
+    about_answer : bool
+        Whether it asks about the answer; else it asks the question anew.
+    sampled : bool
+        Whether the shares of the replies estimate a probability, so that they are drawn at temperature 1.
+    """
+
+    name: str
+    source: str
+    read: Callable[[str], tuple[Guess, ...]] = field(repr=False)
+    grammar: str = field(repr=False)
+    draws: int = 1
+    about_answer: bool = True
+    sampled: bool = False
+
+    @property
+    def score(self) -> str:
+        """The name of its confidence in tables."""
+        return self.name.replace("-", "_")
+
+    def text_name(self, style: str) -> str:
+        """Name its text, with the version."""
+        return f"elicit-{self.name}-{style}-v1"
+
+    def turns(self, asked: AskedAnswer, text: str, *, style: str) -> tuple[tuple[str, str], ...]:
+        r"""Put it to a model: roles and contents.
+
+        Parameters
+        ----------
+        asked : AskedAnswer
+            What it is about.
+        text : str
+            Its text in this style. A line ``---`` parts the turns of a conversation, which a person begins.
+        style : {'chat', 'completion'}
+            A conversation, or one text to be continued.
+
+        Examples
+        --------
+        >>> asked = AskedAnswer("Capital of France?", "Paris")
+        >>> ELICITATIONS["two-stage"].turns(asked, "Q: {question}\n---\nA: {answer}\n---\nSure?", style="chat")
+        (('user', 'Q: Capital of France?'), ('assistant', 'A: Paris'), ('user', 'Sure?'))
+        """
+        values = {"question": asked.question.strip(), "answer": _on_one_line(asked.answer)}
+        values["ideas"] = "\n".join(map(_on_one_line, asked.ideas[:IDEAS]))
+        filled = [_filled(part, values) for part in re.split(r"\n---\n", text)]
+        roles = ("completion",) if style == "completion" else ("user", "assistant", "user")
+        return tuple(zip(roles, filled, strict=False))
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """Fill the placeholders of a text; one that stands in a value is left alone."""
+    return re.sub(r"\{(question|answer|ideas)\}", lambda found: values[found[1]], text)
+
+
+# -- readers
+
+_LONGEST = 80
+"""Characters of a reply that is all statement."""
+
+_BEGINS = r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?:(?:the|my|our|final|overall|estimated)\s+){0,3}"
+_ABOUT = (
+    r"(?:\s+(?:level|score|in\s+(?:my|this|the)\s+answer|that\s+(?:my|this|the)\s+answer\s+is\s+(?:correct|right|true)))?"
+    r"(?:\s*\([^()\n]{0,40}\))?"
+)
+_VALUE = r"[^\w\n(]{0,6}(?:\s*[:：=]|\s+(?P<says>is)\b\s*[:：]?|\s+[-–—](?=\s)|\s*$)[ \t]*(?P<value>[^\n]*)"
+_TAG = re.compile(
+    r"<(?:confidence|probability)>\s*(?P<value>[^<>\n]{1,80})</(?:confidence|probability)>", re.IGNORECASE
+)
+_FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*[-•][ \t]+", re.MULTILINE)
+_MARKS = re.compile(r"\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+
+
+def _statement(words: str) -> re.Pattern[str]:
+    return re.compile(f"{_BEGINS}(?:{words}){_ABOUT}{_VALUE}", re.IGNORECASE | re.MULTILINE)
+
+
+_CONFIDENCE = _statement("confidence|certainty")
+_PROBABILITY = _statement("confidence|certainty|probability|likelihood|p")
+_ANSWER = _statement(r"(?:possible|proposed|correct|given)?[ _]?answer")
+
+
+def _plain(text: str) -> str:
+    """Give the final message without the marks of markdown."""
+    return _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(text)))).strip()
+
+
+def _labelled(text: str, statement: re.Pattern[str], read: Callable[[str], Stated]) -> list[Stated]:
+    """Read what follows the label of a statement: in its line or, where that is empty, in the next line with a text.
+
+    A sentence in which the label 'is' something that cannot be read is prose.
+    """
+    found = [read(match["value"]) for match in _TAG.finditer(text)]
+    for match in statement.finditer(text):
+        value = match["value"].strip(" \t\"'{}#")
+        following = text[match.end() :].strip().split("\n", 1)[0]
+        stated = read(value or following.strip())
+        found += [] if match["says"] and stated == UNREAD else [stated]
+    return found
+
+
+def _one(values: Iterable[Stated]) -> tuple[Guess, ...]:
+    """Take the one confidence that a reply states; none if it states none, or several that differ."""
+    different = list(dict.fromkeys(values))
+    return (Guess(None, different[0]),) if len(different) == 1 and different[0] != UNREAD else ()
+
+
+_ENDS = re.compile(r"\s*(?:[.,;(!<|}\]]|\s[-–—]\s|\s(?=because\b|since\b|as\b)|$)", re.IGNORECASE)
+_HAS = re.compile(r"(?:i have (?P<have>[\w ]+?) confidence in (?:this|my|the) answer)", re.IGNORECASE)
+
+
+def read_words(text: str, scale: str = "linguistic", *, alone: bool = True) -> tuple[Guess, ...]:
+    """Read a confidence in the words of a scale.
+
+    Parameters
+    ----------
+    text : str
+        The reply.
+    scale : str
+        A name of :data:`SCALES`.
+    alone : bool
+        Whether a reply that is the word alone states it; in a response that gives an answer too, only a labelled line
+        does.
+
+    Returns
+    -------
+    tuple of Guess
+        One, or none: a word that is not of the scale, two words, or a negation are not read.
+
+    Examples
+    --------
+    >>> read_words("Confidence: high")[0].said.certain, read_words("Highest.")[0].said.certain
+    (0.7, 0.9)
+    >>> read_words("Confidence: medium to high"), read_words("not high")
+    ((), ())
+    """
+    plain, words = _plain(text), SCALES[scale]
+    values = _labelled(plain, _CONFIDENCE, partial(_word, words=words))
+    if not values and alone and len(plain) <= _LONGEST and "\n" not in plain:
+        has = _HAS.match(plain)
+        told = has["have"] if has else re.sub(r"\s+confidence(?=\W*$)", "", plain, flags=re.IGNORECASE)
+        values = [_word(told, words)]
+    return _one(values)
+
+
+def _word(value: str, words: Mapping[str, float]) -> Stated:
+    """Read one word of a scale; what follows it must be apart from it and name no other."""
+    told = value.strip(" \t\"'“”[](){}").lower().replace("don't", "do not").replace("don’t", "do not")
+    ends = _ENDS.search(told)
+    word, rest = (told[: ends.start()], told[ends.end() :]) if ends else (told, "")
+    number = words.get(word.strip(" \"'“”"))
+    if number is None or any(re.search(rf"\b{other}\b", rest) for other in words):
+        return UNREAD
+    return Stated(number, number)
+
+
+def read_probability(text: str) -> tuple[Guess, ...]:
+    r"""Read a probability that is all that a reply states, or that it states in a labelled line.
+
+    Returns
+    -------
+    tuple of Guess
+        One, or none; a bare ``1`` is read as its run says (:class:`semece.prompts.Scale`).
+
+    Examples
+    --------
+    >>> read_probability("Probability: 0.85")[0].said.certain, read_probability("I am 85% sure.")[0].said.certain
+    (0.85, 0.85)
+    >>> read_probability("Confidence: 80-90%"), read_probability("In 1985 he was 30.")
+    ((), ())
+    """
+    plain = _plain(text).replace("\\%", "%")
+    boxed = re.fullmatch(r"\$*\\boxed\{([^{}]*)\}\$*\.?", plain)
+    values = _labelled(plain, _PROBABILITY, _as_stated)
+    if not values:
+        lines = (boxed[1] if boxed else plain).split("\n")
+        bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found]
+        whole = len(lines) == 1 and len(lines[0]) <= _LONGEST and not bare_ones
+        values = [_as_stated(value) for value in (lines if whole else bare_ones) if value]
+    return _one(values)
+
+
+_ALONE = re.compile(
+    r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}[;,:])?[^\w.;-]*(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
+    re.IGNORECASE,
+)
+"""A line that is a decimal or a percentage alone, or ends in one after an answer and a comma, colon or semicolon."""
+
+
+def _as_stated(value: str) -> Stated:
+    return read_stated(value.strip(" \t\"'}"))
+
+
+_CHOICE = re.compile(
+    r"[^\w(]{0,8}(?:it is|i (?:would )?(?:choose|pick|say)(?: option)?|option|choice)?[^\w(]{0,4}"
+    r"(?:(?P<letter>\([ABab]\)|(?:[AB](?=\s*(?:[).:\]}\"'<]|$)))[).:]?)[^\w(]{0,4}(?P<after>true\b|false\b)?"
+    r"|(?P<word>true|false)\b)",
+    re.IGNORECASE,
+)
+
+
+def read_true(text: str) -> tuple[Guess, ...]:
+    r"""Read whether a reply calls the possible answer true: ``(A)``, ``True``, or both.
+
+    Returns
+    -------
+    tuple of Guess
+        One with the confidence 1 (true) or 0 (false), or none: where letter and word disagree, or both are named.
+
+    Examples
+    --------
+    >>> read_true("(A) True")[0].said.certain, read_true("The possible answer is: (B)")[0].said.certain
+    (1.0, 0.0)
+    >>> read_true("(A) False"), read_true("True or False")
+    ((), ())
+    """
+    plain = re.sub(r"\\boxed\{(?:\\text\{)?([^{}]*)\}*", r"\1", _plain(text))
+    values = _labelled(plain, _ANSWER, _choice)
+    if not values:
+        lines = [line for line in plain.split("\n") if line.strip()]
+        values = [stated for stated in map(_choice, lines[:1] + lines[-1:]) if stated is not UNREAD]
+    found = _one(values)
+    other = r"\(b\)|\bfalse\b" if found and found[0].said == _YES else r"\(a\)|\btrue\b"
+    return () if re.search(other, plain, re.IGNORECASE) else found
+
+
+def _choice(value: str) -> Stated:
+    """Read the choice with which a text begins."""
+    found = _CHOICE.match(value)
+    if found is None or re.match(r"(?!\s*(?:[-–—]\s|because\b|since\b))\s*\w", value[found.end() :]):
+        return UNREAD
+    if found["letter"] in {"a", "b"}:  # a word, not a choice
+        return UNREAD
+    letter, word = (found["letter"] or "").strip("().:").lower(), (found["word"] or found["after"] or "").lower()
+    said = {_TRUE[each] for each in (letter, word) if each}
+    return said.pop() if len(said) == 1 else UNREAD
+
+
+_YES, _NO = Stated(1.0, 1.0), Stated(0.0, 0.0)
+_TRUE = {"a": _YES, "true": _YES, "b": _NO, "false": _NO}
+
+
+_NUMBERED = re.compile(
+    r"[\"']?(?<![\w.])(?:(?P<guess>g(?:uess)?)\s?(?P<g>\d)|(?P<probability>p(?:robability)?)\s?(?P<p>\d)?)[\"']?\s*[:=：]\s*",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(
+    r"\s*(?P<number>\d)[.)]\s+(?P<guess>.+?)\s*(?P<said>\(\s*[\d.]+\s*%\s*\)|[-–—:,]\s*[\d.]+\s*%)\s*\.?"
+)
+_INLINE = re.compile(r"(?P<guess>.+?)\s*\((?P<said>[^()]*\d[^()]*)\)\s*\.?")
+
+
+def read_guesses(text: str) -> tuple[Guess, ...]:
+    r"""Read guesses with their probabilities, the most likely first, as the reply has them.
+
+    Returns
+    -------
+    tuple of Guess
+        None where a guess has no probability that can be read, or two guesses have one number.
+
+    Examples
+    --------
+    >>> [(one.answer, one.said.certain) for one in read_guesses("G1: Paris\nP1: 90%\nG2: Lyon\nP2: 5%")]
+    [('Paris', 0.9), ('Lyon', 0.05)]
+    >>> read_guesses("G1: Paris\nP1: high")
+    ()
+    """
+    plain = _plain(text)
+    if re.match(r"[^\n:]+\n+P1:", plain):  # goes on where the prompt ends, behind G1:
+        plain = f"G1: {plain}"
+    pairs = _marked(plain) if re.search(r"\bg(?:uess)?\s?\d[\"']?\s*[:=：]", plain, re.IGNORECASE) else _in_list(plain)
+    guesses = [Guess(bare(answer.strip(" \t\n,;|\"'}")), _as_stated(said)) for answer, said in pairs]
+    whole = all(guess.answer and guess.said != UNREAD for guess in guesses)
+    return tuple(guesses) if whole else ()
+
+
+def _marked(text: str) -> list[tuple[str, str]]:
+    """Pair what follows ``G1:`` with what follows ``P1:``, or stands in brackets behind the guess."""
+    marks = list(_NUMBERED.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    guesses: dict[str, str] = {}
+    said: dict[str, str] = {}
+    last = ""
+    for mark, end in zip(marks, ends, strict=True):
+        value = text[mark.end() : end].strip().split("\n", 1)[0].strip(" \t,;|")
+        last = mark["g"] or last
+        into, number = (guesses, last) if mark["guess"] else (said, mark["p"] or last)
+        if number in into:
+            return [("", "")]
+        into[number] = value
+    if not said:
+        inline = {number: _INLINE.fullmatch(value) for number, value in guesses.items()}
+        return [(found["guess"], found["said"]) if found else ("", "") for found in inline.values()]
+    return [(guess, said.get(number, "")) for number, guess in guesses.items()]
+
+
+def _in_list(text: str) -> list[tuple[str, str]]:
+    """Read a numbered list whose every item ends in a percentage."""
+    lines = [line for line in text.split("\n") if re.match(r"\s*\d[.)]\s", line)]
+    found = [_LISTED.fullmatch(line) for line in lines]
+    return [(one["guess"], one["said"].strip("()-–—:, ")) if one else ("", "") for one in found]
+
+
+# -- the table of elicitations
+
+
+def choices(words: Iterable[str]) -> str:
+    """Write words as alternatives of a grammar."""
+    return " | ".join(f'"{word}"' for word in words)
+
+
+_LINE = r"[^\n]{1,40}"
+_PERCENT = '"100%" | [1-9]? [0-9] "%"'
+_LISTING = " ".join(
+    f'{"" if k == 1 else f"""{chr(34)}G{k}: {chr(34)}"""} line "\\nP{k}: " num "\\n"' for k in range(1, GUESSES + 1)
+)
+
+ELICITATIONS: Mapping[str, Elicitation] = {
+    each.name: each
+    for each in (
+        Elicitation(
+            "linguistic",
+            "Lin, Hilton and Evans 2022, Teaching models to express their uncertainty in words",
+            partial(read_words, scale="linguistic"),
+            f'root ::= " " ({choices(SCALES["linguistic"])})\n',
+        ),
+        Elicitation(
+            "linguistic-mielke",
+            "Mielke et al. 2022, Reducing conversational agents' overconfidence through linguistic calibration",
+            partial(read_words, scale="linguistic-mielke"),
+            f'root ::= " " ({choices(SCALES["linguistic-mielke"])})\n',
+        ),
+        Elicitation(
+            "top-k",
+            "Tian et al. 2023, Just ask for calibration; Xiong et al. 2024, Can LLMs express their uncertainty?",
+            read_guesses,
+            f'root ::= " " {_LISTING}\nline ::= {_LINE}\nnum ::= {_PERCENT}\n',
+            about_answer=False,
+        ),
+        Elicitation(
+            "two-stage",
+            "Tian et al. 2023, Just ask for calibration (2S); Xiong et al. 2024, Can LLMs express their uncertainty?",
+            read_probability,
+            f'root ::= " " ({_PERCENT})\n',
+        ),
+        Elicitation(
+            "p-true",
+            "Kadavath et al. 2022, Language models (mostly) know what they know",
+            read_true,
+            'root ::= "A)" | "B)"\n',
+            draws=10,
+            sampled=True,
+        ),
+    )
+}
+"""By name. Adding an elicitation is adding a row and its two texts."""

@@ -1,0 +1,112 @@
+"""How a model is asked about an answer, and how its replies are read."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from semece.canonical_json import digest
+from semece.prompts import ELICITATIONS, AskedAnswer, Scale, load_text, response_prompt
+from semece.prompts.elicitations import VERSION, read_probability, read_words
+
+FILE = Path(__file__).parents[1] / "cases" / "elicited_replies.jsonl"
+CASES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
+SCHEMES = ("linguistic", "top-k", "two-stage", "p-true")
+READ = {"elicited-1": "efc13dac4e6ff5a1"}
+"""What each version reads of the cases: a changed reader gets a new version."""
+
+
+def _read(scheme, reply):
+    """Read a reply as a run of such replies would."""
+    found = ELICITATIONS[scheme].read(reply)
+    scale = Scale.counted(guess.said for guess in found)
+    return [[guess.answer, scale.decide(guess.said)] for guess in found]
+
+
+def _wanted(case):
+    value = case["value"]
+    return value if isinstance(value, list) else [] if value is None else [[None, value]]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_of_120_replies_none_is_misread_and_97_in_100_that_state_a_confidence_are_read(scheme):
+    rows = [case for case in CASES if case["scheme"] == scheme]
+    found = [_read(scheme, case["reply"]) for case in rows]
+    wrong = [case["reply"] for case, got in zip(rows, found, strict=True) if got and not _same(got, _wanted(case))]
+    stating = [got for case, got in zip(rows, found, strict=True) if _wanted(case)]
+    assert len(rows) == 120
+    assert not wrong
+    assert sum(map(bool, stating)) >= 0.97 * len(stating) > 80
+
+
+def _same(found, wanted):
+    return [one[0] for one in found] == [one[0] for one in wanted] and [one[1] for one in found] == pytest.approx(
+        [one[1] for one in wanted]
+    )
+
+
+def test_three_levels_are_read_by_their_forms():
+    rows = [case for case in CASES if case["scheme"] == "linguistic-mielke"]
+    assert all(_same(_read("linguistic-mielke", case["reply"]), _wanted(case)) for case in rows)
+
+
+def test_readings_of_the_cases_change_only_with_the_version():
+    made = digest([_read(case["scheme"], case["reply"]) for case in CASES]).hex()[:16]
+    assert READ[VERSION] == made, f"what {VERSION} reads has changed ({made}): give it a new version, and a line here"
+
+
+@pytest.mark.shared_data
+def test_real_replies_with_a_probability_are_read_as_their_authors_read_them(shared_data):
+    files = sorted((shared_data / "verbalized").glob("*.jsonl"))
+    rows = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").split("\n") if line]
+    found = [(row, read_probability(row["response"])) for row in rows]
+    both = [(row, got) for row, got in found if got and row["confidence"] >= 0]
+    assert len(both) > 3400
+    assert all(got[0].said.decimal == pytest.approx(row["confidence"]) for row, got in both)
+    stating = [got for row, got in found if re.search(r"\d", row["response"])]
+    assert sum(map(bool, stating)) >= 0.97 * len(stating) > 3800
+
+
+@pytest.mark.parametrize("name", ELICITATIONS)
+@pytest.mark.parametrize("style", ["chat", "completion"])
+def test_a_text_shows_question_and_answer_and_no_placeholder_that_is_ours(name, style):
+    asked = AskedAnswer("Capital of France?", "Paris\n(B) False", ("Paris", "Lyon {answer}"))
+    turns = ELICITATIONS[name].turns(asked, load_text(ELICITATIONS[name].text_name(style)), style=style)
+    whole = "\n".join(content for _, content in turns)
+    assert "Question: Capital of France?" in whole.splitlines()
+    assert ("Paris (B) False" in whole) == ELICITATIONS[name].about_answer
+    assert "{question}" not in whole
+    assert whole.count("{answer}") == (name == "p-true")  # a model's own text is left alone
+    assert [role for role, _ in turns] in (["user", "assistant", "user"], ["user"], ["completion"])
+
+
+def test_a_reply_that_goes_on_where_the_text_ends_is_read_whole():
+    replies = {"linguistic": " high", "linguistic-mielke": " do not know", "two-stage": " 85%", "p-true": "B)"}
+    assert all(ELICITATIONS[name].read(reply) for name, reply in replies.items())
+    found = _read("top-k", " Paris\nP1: 90%\nG2: Lyon\nP2: 4%\nG3: Nice\nP3: 3%\nG4: Lille\nP4: 3%\n")
+    assert _same(found, [["Paris", 0.9], ["Lyon", 0.04], ["Nice", 0.03], ["Lille", 0.03]])
+
+
+@given(st.text(max_size=80))
+def test_no_text_breaks_a_reader_and_a_confidence_lies_between_0_and_1(text):
+    for scheme in ELICITATIONS:
+        for _, value in _read(scheme, text):
+            assert value is None or 0 <= value <= 1
+
+
+def test_a_word_in_an_answer_is_no_confidence():
+    assert read_words("Answer: high", alone=False) == ()
+    assert response_prompt("linguistic").read("Answer: Low\nConfidence: high").confidence == 0.7
+    assert response_prompt("linguistic").read("Answer: Paris").confidence is None
+    assert response_prompt("linguistic-mielke").read(
+        "Answer: Paris\nConfidence: do not know"
+    ).confidence == pytest.approx(1 / 6)
+
+
+def test_what_is_asked_for_is_part_of_the_hash_and_of_the_reading():
+    ours = "Q: {question}"
+    prompts = [response_prompt(name, text=ours) for name in ("percent", "none", "linguistic", "linguistic-mielke")]
+    assert len({prompt.hash for prompt in prompts}) == len({prompt.reading_id for prompt in prompts}) == 4
