@@ -21,6 +21,7 @@ from .stats import diagnostics as diagnostics
 from .stats import simulation as simulation
 from .stats import theory as theory
 from .stats.calibration.abstention import abstention_threshold as abstention_threshold
+from .stats.calibration.abstention import slice_thresholds as slice_thresholds
 from .stats.calibration.adaptive import ece_sweep as ece_sweep
 from .stats.calibration.adaptive import smooth_ece as smooth_ece
 from .stats.calibration.binned_errors import debiased_rms_ce as debiased_rms_ce

@@ -26,7 +26,8 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     run : Run
         From where.
     what : {'samples', 'responses', 'estimates'}
-        ``samples``: one question a line with answers, confidences, labels and grades, as ``semece score`` reads them.
+        ``samples``: one question a line with its metadata, answers, confidences, labels and grades, as ``semece score``
+        reads them.
         Questions without a usable answer are left out, and without classes where others have them.
     form : {'jsonl', 'csv', 'parquet'}
         How. Samples are JSONL only.
@@ -69,6 +70,7 @@ def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[s
 def _sample(view: QuestionView) -> dict[str, Any]:
     q, usable = view.question, [r for r in view.responses if r.usable]
     sample: dict[str, Any] = {
+        **q.metadata,
         "id": q.id,
         "question": q.text,
         "references": list(q.references),

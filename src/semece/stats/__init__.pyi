@@ -4,6 +4,8 @@ from . import diagnostics as diagnostics
 from . import simulation as simulation
 from . import theory as theory
 from .calibration.abstention import abstention_threshold as abstention_threshold
+from .calibration.abstention import fewest_answers as fewest_answers
+from .calibration.abstention import slice_thresholds as slice_thresholds
 from .calibration.binned_errors import ReliabilityTable as ReliabilityTable
 from .calibration.binned_errors import reliability_table as reliability_table
 from .calibration.bins import CLOSED as CLOSED

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError
 from semece.show import figures
-from semece.show.tables.paper_tables import POOLED, by_budget, groups, known, semx_budget_rows, semx_rows
+from semece.show.tables.paper_tables import POOLED, attempted, by_budget, groups, known, semx_budget_rows, semx_rows
 from semece.show.tables.theory_tables import regime_table
 from semece.stats import alignment, budget_spread, margin_strata, rate, rate_slope, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -116,11 +116,33 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
     return fig
 
 
-def _risk_coverage(ax: Axes, group: PooledQuestions) -> None:
+def draw_risk_coverage(group: PooledQuestions, thresholds: Mapping[str, float | None]) -> Figure:
+    """Draw the share of wrong answers of one run against the share answered, with thresholds to answer from.
+
+    Parameters
+    ----------
+    group : PooledQuestions
+        The questions of the run.
+    thresholds : mapping of str to float or None
+        By score; None: there is none.
+
+    Returns
+    -------
+    Figure
+    """
+    fig, (ax,) = figures.figure()
+    _risk_coverage(ax, group, thresholds)
+    return fig
+
+
+def _risk_coverage(ax: Axes, group: PooledQuestions, thresholds: Mapping[str, float | None] | None = None) -> None:
+    """Draw what the table of thresholds is about: answers that are none are not given, half right ones are wrong."""
     from semece.stats import risk_coverage
 
-    for name, values in group.pool.confidences():
-        figures.plot_risk_coverage(risk_coverage(*known(values, group.pool.correct)), ax=ax, estimator=name)
+    for name, c, a, _ in attempted(group):
+        found = risk_coverage(c, a)
+        given = found._replace(coverage=found.coverage * (len(c) / group.asked))
+        figures.plot_risk_coverage(given, ax=ax, estimator=name, threshold=(thresholds or {}).get(name))
 
 
 def _regime(ax: Axes, group: PooledQuestions) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from semece.runs import GradedClasses, QuestionView, Run
     from semece.stats import Closed, Pool, SemX
 
+    Floats = NDArray[np.float64]
+
 POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
 
@@ -277,29 +279,62 @@ def slope_rows(group: PooledQuestions) -> pl.DataFrame:
 TARGETS = (0.8, 0.9, 0.95)
 """Accuracies that a threshold to abstain at is looked for."""
 
-PROMISE = "at least {} of the answers are right: 95 % sure, if the judge is right and future questions are like these"
+PROMISE = "at least {} of the answers are right: {} sure, if the judge is right and future questions are like these"
 """What stands wherever such a threshold stands."""
 
 
-def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
+def promise_text(target: float, delta: float) -> str:
+    """Say what a threshold promises, and on what it rests.
+
+    Examples
+    --------
+    >>> promise_text(0.9, 0.05)[:54]
+    'at least 90 % of the answers are right: 95 % sure, if '
+    """
+    return PROMISE.format(f"{100 * target:.6g} %", f"{100 * (1 - delta):.6g} %")
+
+
+def attempted(group: PooledQuestions) -> Iterator[tuple[str, Floats, Floats, NDArray[np.str_]]]:
+    """Give each score with its name: its values, the correctness, and the ids of the questions that have an answer.
+
+    An answer that is right in part, because tied classes differ, counts as wrong. Nothing for a pool of runs: its rows
+    are not independent.
+    """
+    for name, values in group.pool.confidences() if group.model != POOLED else ():
+        c, a, ids = known(np.where(group.refused, np.nan, values), np.floor(group.pool.correct), group.ids)
+        if c.size:
+            yield name, c, a, ids
+
+
+def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, *, delta: float = 0.05) -> pl.DataFrame:
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
-    An answer that is right in part, because tied classes differ, counts as wrong. ``coverage`` is the share of all
-    questions asked: failed and refused ones are not answered. Nothing for a pool of runs: its rows are not independent.
+    Of the scores of :func:`attempted`. ``coverage`` is the share of all questions asked: failed and refused ones are
+    not answered.
     """
     from semece.stats import abstention_threshold
 
     rows = []
-    for name, values in group.pool.confidences() if group.model != POOLED else ():
-        c, a = known(values[~group.refused], group.pool.correct[~group.refused])
-        for target in targets if c.size else ():
-            found = abstention_threshold(c, np.floor(a), target=target, asked=group.asked)
-            promise = None if found.threshold is None else PROMISE.format(f"{100 * target:g} %")
+    for name, c, a, _ in attempted(group):
+        for target in targets:
+            found = abstention_threshold(c, a, target=target, delta=delta, asked=group.asked)
+            promise = None if found.threshold is None else promise_text(target, delta)
             row = {"score": name, "target": target, "questions": group.asked, "promise": promise}
             rows.append(row | found._asdict())
-    numbers = dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float)
-    schema = {"score": str, "target": float, "questions": int, "threshold": float, "answered": int}
-    return frame(rows, schema | numbers | {"promise": str, "reason": str})
+    return frame(rows, ABSTENTION)
+
+
+ABSTENTION: dict[str, type] = {
+    "score": str,
+    "target": float,
+    "questions": int,
+    "threshold": float,
+    "answered": int,
+    **dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float),
+    "promise": str,
+    "reason": str,
+}
+"""Columns of a table of thresholds."""
 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:
