@@ -1,4 +1,4 @@
-"""How often decisions are wrong: thresholds to answer from, alone and in slices.
+"""How often decisions are wrong: thresholds to answer from, alone and in slices; alarms of a model that drifts.
 
 Questions are drawn with replacement from pools whose own values are the truth: K ~ U{2..12} classes with
 Dirichlet(alpha) probabilities, alpha in {.15, .4, 1, 3}, or nearly certain ones (the leading class has .8 to 1), with
@@ -12,13 +12,14 @@ import os
 import sys
 import time
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from benchmarks._tables import table
-from semece.stats import abstention_threshold, slice_thresholds
+from semece.stats import Counts, abstention_threshold, change_at_look, semx, slice_thresholds
 from semece.stats.simulation import dirichlet_mixture, easy, simulate
+from semece.stats.uncertainty.paired_errors import paired_mean
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,6 +38,10 @@ SCORES = ("sem1", "sem2", "verbalized")
 TARGETS = (0.7, 0.9, 0.95)
 SIZES = (300, 1000)
 SLICES, EACH = 12, 250
+LOOKS, DRAWS = 100, 500
+"""Looks after the baseline, and how often the answers to each question are drawn: looks take one of these."""
+SERIES = (("mixed", 50, 5), ("mixed", 200, 4), ("mixed", 200, 10), ("mixed", 1000, 10), ("nearly certain", 200, 10))
+MOVED = (0.1, 0.3)
 
 ABOUT_THRESHOLDS = """\
 Thresholds (`abstention_threshold`, delta .05). In percent of the runs: a threshold is found / the accuracy of the
@@ -45,6 +50,13 @@ ABOUT_SLICES = f"""\
 {SLICES} slices of {EACH} questions (`slice_thresholds`, delta .05). In percent of the runs: some slice has a
 threshold / some slice that has one misses the target (at most 5) / some slice would miss it if each had 5 % of its own.
 'Just below': all confidences are 1, and in every slice the accuracy is .001 below the target: the worst case."""
+ABOUT_DRIFT = f"""\
+{LOOKS} looks at the same questions after a baseline (`change_at_look`; accuracy and the held-out gap share 5 %). In
+percent of the series, where nothing has changed: an alarm at any look (at most 5) / an alarm of accuracy if each look
+has the usual paired 95 % interval / an alarm of accuracy if the mean of all looks so far is held against the baseline,
+whose rows are taken as independent and whose own noise is forgotten. Where a share of the questions has other answers
+from look {LOOKS // 10} on, in a tenth of the series: all intervals of accuracy, and of the gap, hold the true change
+at all looks (at least 97.5 each) / the change is found at the first look that has it / within ten."""
 
 
 class Pool(NamedTuple):
@@ -122,6 +134,84 @@ def parts(places: np.ndarray) -> list[np.ndarray]:
     return [places == name for name in np.unique(places)]
 
 
+def drift(replications: int) -> str:
+    """Tabulate false alarms where nothing has changed, and what is found where something has."""
+    rows = []
+    for name, size, n in SERIES:
+        family = easy if name == "nearly certain" else dirichlet_mixture
+        still = drawn_questions(family(size, rng=0).pmf, n)
+        rng = np.random.default_rng([size, n])
+        row = [name, f"{size:,}", str(n)]
+        row.append(percents(np.mean([false_alarms(rng, still) for _ in range(replications)], axis=0)))
+        for moved in MOVED:
+            other = drawn_questions(family(size, rng=0).pmf, n, moved=moved)
+            found = [found_changes(rng, still, other) for _ in range(replications // 10)]
+            row.append(percents(np.mean(found, axis=0)))
+        rows.append(said(row))
+    header = [
+        "questions",
+        "N",
+        "n",
+        "alarm / paired / independent",
+        *(f"{m:.0%} other: held, held, found" for m in MOVED),
+    ]
+    return table(header, rows)
+
+
+def drawn_questions(pmf: np.ndarray, n: int, moved: float = 0.0) -> np.ndarray:
+    """Draw the answers to each question many times: correctness and residual, shape (2, Q, DRAWS).
+
+    The right class is drawn once from the question's own probabilities, which a share of the questions has reversed.
+    """
+    rng = np.random.default_rng([len(pmf), n])
+    right = np.array([rng.multinomial(1, p) for p in pmf]).astype(float)
+    some = rng.permutation(len(pmf))[: round(moved * len(pmf))]
+    pmf = pmf.copy()
+    pmf[some] = np.sort(pmf[some], axis=1)[np.arange(len(some))[:, None], np.argsort(np.argsort(-pmf[some], axis=1))]
+    counts = Counts.from_counts(np.concatenate([rng.multinomial(n, p, DRAWS) for p in pmf]))
+    grades = np.repeat(right, DRAWS, axis=0).ravel()
+    correct = np.add.reduceat(counts.mode_weights * grades, counts.offsets[:-1])
+    found = semx(correct=grades, counts=counts)
+    return np.stack([correct, np.bincount(found.question, found.value, len(correct))]).reshape(2, len(pmf), DRAWS)
+
+
+def series(rng: np.random.Generator, drawn: np.ndarray, looks: int) -> np.ndarray:
+    """Draw looks at the questions; shape (2, looks, Q)."""
+    place = rng.integers(0, DRAWS, (looks, drawn.shape[1]))
+    return drawn[:, np.arange(drawn.shape[1]), place]
+
+
+def false_alarms(rng: np.random.Generator, drawn: np.ndarray) -> tuple[bool, bool, bool]:
+    """Draw a series in which nothing changes, and say which rule has an alarm."""
+    every = series(rng, drawn, LOOKS + 1)
+    differences = every[:, 1:] - every[:, :1]
+    ours = (change_at_look(d, t, alarms=0.025) for part in differences for t, d in enumerate(part, 1))
+    paired = (paired_mean(d) for d in differences[0])
+    mean = every[0].mean(axis=1)
+    so_far = np.cumsum(mean[1:]) / np.arange(1, LOOKS + 1)
+    spread = np.sqrt(mean[0] * (1 - mean[0]) / (drawn.shape[1] * np.arange(1, LOOKS + 1)))
+    return any(map(off, ours)), any(map(off, paired)), bool((np.abs(so_far - mean[0]) > 1.96 * spread).any())
+
+
+def off(found: Any) -> bool:
+    """Whether an interval leaves 0 out."""
+    return bool(found.low > 0 or found.high < 0)
+
+
+def found_changes(rng: np.random.Generator, still: np.ndarray, other: np.ndarray) -> tuple[bool, bool, bool, bool]:
+    """Draw a series that changes: whether all intervals hold, of accuracy and gap, and how soon an alarm comes."""
+    first = LOOKS // 10
+    every = np.concatenate([series(rng, still, first), series(rng, other, LOOKS + 1 - first)], axis=1)
+    changed = (other.mean(axis=2) - still.mean(axis=2)).mean(axis=1)
+    held, alarms = [], np.zeros(LOOKS + 1, dtype=bool)
+    for part, change in zip(every[:, 1:] - every[:, :1], changed, strict=True):
+        found = [change_at_look(d, t, alarms=0.025) for t, d in enumerate(part, 1)]
+        truth = np.where(np.arange(1, LOOKS + 1) < first, 0.0, change)
+        held.append(all(each.low <= true <= each.high for each, true in zip(found, truth, strict=True)))
+        alarms[1:] |= [off(each) for each in found]
+    return held[0], held[1], bool(alarms[first]), bool(alarms[first : first + 10].any())
+
+
 def percents(shares: np.ndarray) -> str:
     """Write shares as percentages."""
     return " / ".join(f"{100 * share:.1f}" for share in shares)
@@ -136,6 +226,7 @@ def said(row: list[str]) -> list[str]:
 PARTS: dict[str, tuple[str, Callable[[int], str]]] = {
     "thresholds": (ABOUT_THRESHOLDS, thresholds),
     "slices": (ABOUT_SLICES, slices),
+    "drift": (ABOUT_DRIFT, drift),
 }
 
 

@@ -77,6 +77,7 @@ from .stats.uncertainty.bootstrap import is_low_margin as is_low_margin
 from .stats.uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
 from .stats.uncertainty.consistency import calibration_test as calibration_test
 from .stats.uncertainty.consistency import consistency_band as consistency_band
+from .stats.uncertainty.drift import change_at_look as change_at_look
 from .stats.uncertainty.exclusions import accuracy_bounds as accuracy_bounds
 from .stats.uncertainty.exclusions import ece_bounds as ece_bounds
 from .stats.uncertainty.held_out_errors import gap_interval as gap_interval

@@ -84,6 +84,7 @@ from .uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
 from .uncertainty.claims import bracket_verdict as bracket_verdict
 from .uncertainty.claims import model_verdict as model_verdict
 from .uncertainty.claims import right_on_average as right_on_average
+from .uncertainty.drift import change_at_look as change_at_look
 from .uncertainty.exclusions import accuracy_bounds as accuracy_bounds
 from .uncertainty.exclusions import ece_bounds as ece_bounds
 from .uncertainty.held_out_errors import HeldOutGap as HeldOutGap
