@@ -1,4 +1,4 @@
-"""How often decisions are wrong: thresholds to answer from, alone and in slices; alarms of a model that drifts.
+"""How often decisions are wrong: thresholds to answer from, in slices too; alarms of a model that drifts; planned runs.
 
 Questions are drawn with replacement from pools whose own values are the truth: K ~ U{2..12} classes with
 Dirichlet(alpha) probabilities, alpha in {.15, .4, 1, 3}, or nearly certain ones (the leading class has .8 to 1), with
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +20,9 @@ import numpy as np
 from benchmarks._tables import table
 from semece.stats import Counts, abstention_threshold, change_at_look, semx, slice_thresholds
 from semece.stats.simulation import dirichlet_mixture, easy, simulate
+from semece.stats.uncertainty.held_out_errors import held_out_gap
 from semece.stats.uncertainty.paired_errors import paired_mean
+from semece.stats.uncertainty.planning import pilot_spread, plan_questions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +45,13 @@ LOOKS, DRAWS = 100, 500
 """Looks after the baseline, and how often the answers to each question are drawn: looks take one of these."""
 SERIES = (("mixed", 50, 5), ("mixed", 200, 4), ("mixed", 200, 10), ("mixed", 1000, 10), ("nearly certain", 200, 10))
 MOVED = (0.1, 0.3)
+PILOTS, WIDTHS = (50, 200, 500), (0.1, 0.05)
+PLANNED = {
+    "mixed": dirichlet_mixture,
+    "leading .5 to 1": partial(easy, confidence=(0.5, 1.0)),
+    "leading .8 to 1": easy,
+    "leading .95 to 1": partial(easy, confidence=(0.95, 1.0)),
+}
 
 ABOUT_THRESHOLDS = """\
 Thresholds (`abstention_threshold`, delta .05). In percent of the runs: a threshold is found / the accuracy of the
@@ -57,6 +67,12 @@ has the usual paired 95 % interval / an alarm of accuracy if the mean of all loo
 whose rows are taken as independent and whose own noise is forgotten. Where a share of the questions has other answers
 from look {LOOKS // 10} on, in a tenth of the series: all intervals of accuracy, and of the gap, hold the true change
 at all looks (at least 97.5 each) / the change is found at the first look that has it / within ten."""
+
+ABOUT_PLANS = f"""\
+Runs that are planned by a pilot of {N_ANSWERS} answers (`plan_questions`), and then made with new questions; in a share
+of the questions no class is right. N: mean number of questions planned. In percent of a tenth of the runs: the pilot's
+own spread is planned with / then the width of the run is within 10 % of the planned one (at least 90) / otherwise, with
+the upper limit of the spread, it is at most the planned one (at least 90)."""
 
 
 class Pool(NamedTuple):
@@ -212,6 +228,39 @@ def found_changes(rng: np.random.Generator, still: np.ndarray, other: np.ndarray
     return held[0], held[1], bool(alarms[first]), bool(alarms[first : first + 10].any())
 
 
+def plans(replications: int) -> str:
+    """Tabulate how near the width of a run comes to the planned one."""
+    rows = []
+    for name, lost, pilot, width in product(PLANNED, (0.0, 0.1), PILOTS, WIDTHS):
+        pmf = PLANNED[name](POOL // 5, rng=0).pmf
+        rng = np.random.default_rng([len(name), int(10 * lost), pilot, int(100 * width)])
+        right = np.array([rng.multinomial(1, p) for p in pmf]) * (rng.random(len(pmf)) >= lost)[:, None]
+        row = [name, f"{lost:.0%}", f"{pilot:,}", f"{width:g}"]
+        for n in (4, N_ANSWERS):
+            found = np.array([planned(rng, pmf, right, (pilot, width, n)) for _ in range(replications // 10)])
+            near, ours = found[:, 0] == 1, found[:, 1]
+            at_most = np.mean(ours[~near] <= 1) if (~near).any() else np.nan
+            within = np.mean(np.abs(ours[near] - 1) <= 0.1) if near.any() else np.nan
+            row += [f"{found[:, 2].mean():,.0f}", *(f"{100 * x:.0f}" for x in (near.mean(), within, at_most))]
+        rows.append(said(row))
+    head = ["questions", "none right", "pilot", "width"]
+    for n in (4, N_ANSWERS):
+        head += [f"n = {n}: N", "by the pilot", "within 10 %", "upper limit: at most"]
+    return table(head, rows)
+
+
+def planned(rng: np.random.Generator, pmf: np.ndarray, right: np.ndarray, cell: tuple) -> tuple[bool, float, int]:
+    """Plan a run by a pilot and make it: whether the pilot's own spread is planned with, achieved / planned, N."""
+    pilot, width, n = cell
+    index = rng.integers(0, len(pmf), pilot)
+    counts = Counts.from_counts(rng.multinomial(N_ANSWERS, pmf[index]))
+    made = plan_questions(pilot_spread(counts, right[index].ravel(), n_answers=n, rng=rng), width=width)
+    index = rng.integers(0, len(pmf), made.questions)
+    counts = Counts.from_counts(rng.multinomial(n, pmf[index]))
+    found = held_out_gap(semx(correct=right[index].ravel().astype(float), counts=counts))
+    return made.basis == "pilot", (found.high - found.low) / width, made.questions
+
+
 def percents(shares: np.ndarray) -> str:
     """Write shares as percentages."""
     return " / ".join(f"{100 * share:.1f}" for share in shares)
@@ -227,6 +276,7 @@ PARTS: dict[str, tuple[str, Callable[[int], str]]] = {
     "thresholds": (ABOUT_THRESHOLDS, thresholds),
     "slices": (ABOUT_SLICES, slices),
     "drift": (ABOUT_DRIFT, drift),
+    "plans": (ABOUT_PLANS, plans),
 }
 
 

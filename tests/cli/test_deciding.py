@@ -128,3 +128,36 @@ def test_the_python_of_the_page_runs(tmp_path, monkeypatch, capsys):
     for block in blocks:
         exec(compile(block, "decisions.md", "exec"), {})
     assert capsys.readouterr().out.splitlines()[0] == "law 72 0.0 None"
+
+
+def test_from_nothing_to_how_many_questions(semece, run):
+    """The worst case first, then a pilot: it asks for less, and says what its plan is worth."""
+    out = semece("plan", "--width", "0.1", "--answer-cost", "0.002")[1]
+    first = "An interval of the held-out gap that is 0.1 wide takes 767 questions x 4 answers: about $6.14."
+    assert out.splitlines()[0] == first
+    assert "0.5 is the worst" in out
+    made = json.loads(semece("plan", "run.db", "--width", "0.05", "--json")[1])
+    assert [row["n_answers"] for row in made["rows"]] == [4, 6, 10]
+    assert made["cheapest"]["questions"] < 4 * 767
+    assert all(row["answers"] == row["questions"] * row["n_answers"] for row in made["rows"])
+    out = semece("plan", "run.db", "--find", "0.1", "--overturned", "0.05")[1]
+    assert out.splitlines()[0] == "A held-out gap of 0.1 is seen in 90 % of runs at a width of 0.121."
+    assert "answers judged by people: about $" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ([], "give either --width, of the interval of the held-out gap, or --find, a gap to be seen"),
+        (["--width", ".1", "--find", ".1"], "give either --width, of the interval of the held-out gap, or --find"),
+        (["--width", "3"], "width must lie between 0 and 2; got 3.0"),
+        (["--width", ".1", "--answer-cost", "0"], "--answer-cost must be above 0; got 0"),
+        (["--width", ".1", "--label-cost", "-1"], "--label-cost must be above 0; got -1"),
+        (["none.db", "--width", ".1"], "none.db does not exist"),
+    ],
+)
+def test_a_plan_that_cannot_be_made_is_one_sentence(semece, words, sentence):
+    code, out, err = semece("plan", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"semece: {sentence}")
+    assert err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Commands that decide: ``abstain``, from which confidence on to answer."""
+"""Commands that decide: ``abstain``, from which confidence on to answer; ``plan``, how much to ask."""
 
 from __future__ import annotations
 
@@ -117,4 +117,38 @@ def reason_lines(table: pl.DataFrame) -> Iterator[str]:
         yield f"{tables.label(row['score'])}{where}: no threshold: {row['reason']}."
 
 
-COMMANDS = {"abstain": abstain}
+def plan(  # noqa: PLR0913, PLR0917 - one parameter per option
+    pilot: Annotated[Path | None, typer.Argument(help="A run of some questions like those to come.")] = None,
+    width: Annotated[float | None, typer.Option("--width", help="Of the interval of the held-out gap.")] = None,
+    find: Annotated[float | None, typer.Option("--find", help="Instead: a held-out gap that is to be seen.")] = None,
+    power: Annotated[float, typer.Option("--power", help="How often it is seen.")] = 0.9,
+    accuracy: Annotated[float, typer.Option("--accuracy", help="Without a pilot: a guess; 0.5 is the worst.")] = 0.5,
+    overturned: Annotated[
+        float, typer.Option("--overturned", help="Share of the judge's verdicts that people would overturn.")
+    ] = 0.0,
+    answer_cost: Annotated[
+        float | None, typer.Option("--answer-cost", help="USD of an answer, its judge included. Default: the pilot's.")
+    ] = None,
+    label_cost: Annotated[float, typer.Option("--label-cost", help="USD of a verdict by a person.")] = 0.5,
+    as_json: AsJson = False,
+) -> None:
+    """Say how many questions, answers and human labels you need, and what they cost, before you pay.
+
+    Either for an interval of the held-out gap that is no wider than wanted, or for a gap that is to be seen. From a
+    pilot run, or without one from the worst case. More questions with fewer answers are cheaper for this number.
+
+    Example: [bold]semece plan --width 0.1[/bold]
+
+    Example: [bold]semece plan pilot.db --find 0.1 --power 0.9 --overturned 0.05[/bold]
+    """
+    from contextlib import nullcontext
+
+    from semece.runs import Costs, Wanted, plan_lines, plan_sample
+
+    wanted = Wanted(width, find, power, accuracy, overturned)
+    with open_runs([pilot]) if pilot else nullcontext([None]) as (opened,), bad_arguments():
+        made = plan_sample(opened, wanted, Costs(answer_cost, label_cost))
+    print_found(plan_lines(made, wanted), lambda: made._asdict() | {"cheapest": made.cheapest}, as_json=as_json)
+
+
+COMMANDS = {"abstain": abstain, "plan": plan}

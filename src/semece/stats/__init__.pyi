@@ -99,3 +99,9 @@ from .uncertainty.intervals import debiased_ece as debiased_ece
 from .uncertainty.intervals import ece_interval as ece_interval
 from .uncertainty.overturning import verdicts_to_overturn as verdicts_to_overturn
 from .uncertainty.paired_errors import ErrorTerms as ErrorTerms
+from .uncertainty.planning import PlannedRun as PlannedRun
+from .uncertainty.planning import ResidualSpread as ResidualSpread
+from .uncertainty.planning import pilot_spread as pilot_spread
+from .uncertainty.planning import plan_questions as plan_questions
+from .uncertainty.planning import width_to_find as width_to_find
+from .uncertainty.planning import worst_spread as worst_spread
