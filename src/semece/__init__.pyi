@@ -30,6 +30,8 @@ from .stats.calibration.binned_errors import mce as mce
 from .stats.calibration.binned_errors import reliability_table as reliability_table
 from .stats.calibration.binned_errors import rms_ce as rms_ce
 from .stats.calibration.bins import bin_index as bin_index
+from .stats.calibration.frequency_gates import FrequencyGate as FrequencyGate
+from .stats.calibration.frequency_gates import frequency_gate as frequency_gate
 from .stats.calibration.proper_scores import brier as brier
 from .stats.calibration.proper_scores import brier_decomposition as brier_decomposition
 from .stats.calibration.proper_scores import log_loss as log_loss

@@ -56,6 +56,8 @@ from .estimators import estimate as estimate
 from .estimators import mode as mode
 from .estimators import sem1 as sem1
 from .estimators import sem2 as sem2
+from .estimators.entropy import entropy_agreement as entropy_agreement
+from .estimators.entropy import exp_entropy as exp_entropy
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
 from .recalibration import ENOUGH as ENOUGH

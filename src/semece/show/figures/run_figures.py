@@ -6,7 +6,6 @@ import textwrap
 from functools import partial
 from typing import TYPE_CHECKING
 
-from semece.errors import SemeceError
 from semece.show import figures
 from semece.show.tables.paper_tables import POOLED, attempted, by_budget, groups, known, semx_budget_rows, semx_rows
 from semece.show.tables.theory_tables import regime_table
@@ -48,9 +47,9 @@ def draw(name: str, runs: Sequence[Run]) -> Figure:
     Raises
     ------
     ValueError
-        There is no such figure.
+        There is no such figure, or it would have more than four panels.
     SemeceError
-        More than four panels, and as :func:`semece.show.tables.paper_tables.groups`.
+        As :func:`semece.show.tables.paper_tables.groups`.
     """
     if name not in FIGURES:
         raise ValueError(f"figure must be one of {', '.join(FIGURES)}; got {name!r}")
@@ -79,7 +78,7 @@ def titles(every: Sequence[PooledQuestions]) -> list[str]:
 
 def _panels(number: int) -> tuple[Figure, list[Axes]]:
     if number > MOST:
-        raise SemeceError(f"a figure has at most {MOST} panels, one per run here; got {number} runs")
+        raise ValueError(f"a figure has at most {MOST} panels, one per run here; got {number} runs")
     return figures.figure(width=figures.COLUMN_WIDTH * number, panels=number)
 
 

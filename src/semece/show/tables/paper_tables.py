@@ -211,10 +211,10 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
     ``recalibrated_ece`` and ``recalibrated_brier``: by Platt's line, each question by a line that has not seen it.
     ``clipped``: questions whose corrected entropy agreement was below 0.
     """
-    from semece.stats.estimators import entropy
+    from semece.stats import entropy_agreement, exp_entropy
 
     pool, counts = group.pool, group.pool.counts
-    agreement = {name: entropy.entropy_agreement(counts=counts, correction=name) for name in (None, "miller-madow")}
+    agreement = {name: entropy_agreement(counts=counts, correction=name) for name in (None, "miller-madow")}
     scores = {
         "verbalized": pool.verbalized,
         "sem1": pool.sem1,
@@ -222,8 +222,8 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
         "first-second distance": pool.margin,
         "entropy agreement": agreement[None].value,
         "entropy agreement, Miller-Madow": agreement["miller-madow"].value,
-        "exp(-entropy)": entropy.exp_entropy(counts=counts),
-        "exp(-entropy), Miller-Madow": entropy.exp_entropy(counts=counts, correction="miller-madow"),
+        "exp(-entropy)": exp_entropy(counts=counts),
+        "exp(-entropy), Miller-Madow": exp_entropy(counts=counts, correction="miller-madow"),
     }
     rows = []
     for name, values in scores.items():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.runs import QuestionView, Run
+    from semece import Question, Run
     from semece.show.tables.paper_tables import PooledQuestions
 
 NOTHING = "(none)"
@@ -69,21 +69,20 @@ def decide(run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | Non
     SemeceError
         No question is complete.
     """
-    views = run.question_views()
     group = group_of(run.model, [run])
     alone = fewest_answers(target, delta)
     needs = (f"A threshold takes at least {alone:,} answers, all of them right, to promise {_percent(target)}.",)
     if by is None:
         table = abstention_rows(group, [target], delta=delta)
         return Decision(needs, table, (*_promise(table), *_notes(group, table)), group)
-    slices = slices_of(views, by)
+    slices = slices_of([view.question for view in run.question_views()], by)
     table = slice_rows(group, slices, target=target, delta=delta)
     column = f"Choose the column before you look: {by} is one of many that slices can be made by."
     notes = (*_promise(table), *_notes(group, table), *([column] if _promised(table) else []))
     return Decision((*needs, *_shared(table, by)), table, notes, group)
 
 
-def slices_of(views: Sequence[QuestionView], by: str) -> dict[str, str]:
+def slices_of(questions: Sequence[Question], by: str) -> dict[str, str]:
     """Say of each question's id which slice it is in.
 
     Raises
@@ -91,9 +90,9 @@ def slices_of(views: Sequence[QuestionView], by: str) -> dict[str, str]:
     ValueError
         No question has the column.
     """
-    found = {view.question.id: _value(view.question.metadata, by) for view in views}
+    found = {question.id: _value(question.metadata, by) for question in questions}
     if all(value is None for value in found.values()):
-        names = sorted({name for view in views for name in _columns(view.question.metadata)})
+        names = sorted({name for question in questions for name in _columns(question.metadata)})
         known = f"they have {', '.join(names)}" if names else "they have no metadata"
         raise ValueError(f"the questions must have a column {by!r} to be sliced by; {known}")
     return {name: NOTHING if value is None else value for name, value in found.items()}
