@@ -16,10 +16,13 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtri
 
 from benchmarks._tables import table
-from semece.stats import Counts, abstention_threshold, change_at_look, semx, slice_thresholds
+from semece.stats import Counts, abstention_threshold, change_at_look, fewest_answers, semx, slice_thresholds
+from semece.stats.calibration.abstention import lower_limit
 from semece.stats.simulation import dirichlet_mixture, easy, simulate
+from semece.stats.uncertainty.drift import TAIL
 from semece.stats.uncertainty.held_out_errors import held_out_gap
 from semece.stats.uncertainty.paired_errors import paired_mean
 from semece.stats.uncertainty.planning import pilot_spread, plan_questions
@@ -30,7 +33,7 @@ if TYPE_CHECKING:
 TITLE = "Decisions"
 REPLICATIONS = int(os.environ.get("DECISIONS_REPLICATIONS", "2000"))
 POOL = 100_000
-N_ANSWERS = 10
+N_ANSWERS, DELTA = 10, 0.05
 POPULATIONS = {
     "calibrated": (dirichlet_mixture, "calibrated"),
     "over-confident": (dirichlet_mixture, "over-confident"),
@@ -69,85 +72,121 @@ from look {LOOKS // 10} on, in a tenth of the series: all intervals of accuracy,
 at all looks (at least 97.5 each) / the change is found at the first look that has it / within ten."""
 
 ABOUT_PLANS = f"""\
-Runs that are planned by a pilot of {N_ANSWERS} answers (`plan_questions`), and then made with new questions; in a share
-of the questions no class is right. N: mean number of questions planned. In percent of a tenth of the runs: the pilot's
-own spread is planned with / then the width of the run is within 10 % of the planned one (at least 90) / otherwise, with
-the upper limit of the spread, it is at most the planned one (at least 90)."""
+Runs of calibrated models that are planned by a pilot of {N_ANSWERS} answers (`plan_questions`), and then made with new
+questions. N: mean number of questions planned. In percent of a twentieth of the runs: the pilot's own spread is planned
+with / then the width of the run is within 10 % of the planned one (at least 90) / otherwise, with the upper limit of
+the spread, it is at most the planned one (at least 90)."""
 
 
 class Pool(NamedTuple):
-    """Scores by name, and whether the most frequent answer is right; half right counts as wrong."""
+    """Questions of a population: in which step of the grid of thresholds each score lies, and whether it is right.
 
-    scores: dict[str, np.ndarray]
-    correct: np.ndarray
+    ``shares`` has shape (STEPS + 1, 2): of the questions that the k-th threshold adds, those wrong and those right.
+    """
 
-    def accuracy_from(self, score: str, threshold: float) -> float:
-        """Give the accuracy of the answers at or above a threshold."""
-        return float(self.correct[self.scores[score] >= threshold - 1e-9].mean())
+    shares: np.ndarray
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Accuracy of the answers at or above each threshold; 0 above all answers."""
+        wrong, right = np.cumsum(self.shares, axis=0).T
+        return np.where(right > 0, right / np.maximum(wrong + right, 1e-12), 0.0)
+
+    def draw(self, rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Draw runs: how many answers each threshold leaves, and how many of them are right."""
+        drawn = rng.multinomial(size, self.shares.ravel(), shape).reshape(*shape, STEPS + 1, 2)
+        left = np.cumsum(drawn, axis=-2)
+        return left.sum(axis=-1), left[..., 1]
 
 
-def draw_pool(name: str) -> Pool:
-    """Draw the questions of a population, and their answers."""
+STEPS, CHECKED = 20, 3
+"""Steps of the grid, and how many runs of a cell go through the public function, which must say the same."""
+
+
+def draw_pool(name: str, score: str) -> Pool:
+    """Draw the questions of a population, and their answers; a half right one counts as wrong."""
     family, correctness = POPULATIONS[name]
     rng = np.random.default_rng(len(name))
     study = simulate(family(POOL, rng=rng), N_ANSWERS, correctness=correctness, rng=rng)
     stated = np.clip(study.oracle_confidence**0.5 + rng.normal(0, 0.05, POOL), 0, 1)
-    scores = {"sem1": study.sem1, "sem2": study.sem2, "verbalized": np.round(stated * 20) / 20}
-    return Pool(scores, np.floor(study.correct))
+    values = {"sem1": study.sem1, "sem2": study.sem2, "verbalized": np.round(stated * 20) / 20}[score]
+    added = STEPS - np.floor(values * STEPS + 1e-7).astype(int)
+    return Pool(
+        np.bincount(2 * added + np.floor(study.correct).astype(int), minlength=2 * STEPS + 2).reshape(-1, 2) / POOL
+    )
+
+
+def places_of(n: np.ndarray, right: np.ndarray, target: float, delta: float) -> np.ndarray:
+    """Find the place of the threshold of each run on the grid, from the top; -1 where there is none."""
+    enough = n >= fewest_answers(target, delta)
+    holds = lower_limit(right.astype(float), np.maximum(n, 1), delta) >= target
+    kept = np.logical_and.accumulate(~enough | holds, axis=-1) & enough
+    return np.where(kept.any(axis=-1), STEPS - np.argmax(kept[..., ::-1], axis=-1), -1)
+
+
+def rows_of(n: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Make confidences and correctness of what a run has on the grid."""
+    added, hits = np.diff(n, prepend=0), np.diff(right, prepend=0)
+    grid = np.arange(STEPS, -1, -1) / STEPS
+    pieces = [np.repeat([1.0, 0.0], [hit, all_ - hit]) for hit, all_ in zip(hits, added, strict=True)]
+    return np.repeat(grid, added), np.concatenate(pieces)
 
 
 def thresholds(replications: int) -> str:
     """Tabulate how often a threshold is found, and how often its promise is missed."""
     rows = []
-    for name in POPULATIONS:
-        pool = draw_pool(name)
-        for score, size in product(SCORES, SIZES):
+    for name, score in product(POPULATIONS, SCORES):
+        pool = draw_pool(name, score)
+        for size in SIZES:
             rng = np.random.default_rng([len(name), len(score), size])
+            n, right = pool.draw(rng, size, (replications,))
             row = [name, score, f"{size:,}"]
             for target in TARGETS:
-                found = [missed(rng, pool, score, size, target) for _ in range(replications)]
-                row.append(percents(np.array([[each is not None, each or False] for each in found]).mean(axis=0)))
+                found = places_of(n, right, target, DELTA)
+                for at in range(CHECKED):
+                    threshold = abstention_threshold(*rows_of(n[at], right[at]), target=target).threshold
+                    assert (threshold is None) == (found[at] < 0)
+                    assert threshold is None or round(STEPS * (1 - threshold)) == found[at]
+                row.append(percents(np.array([(found >= 0).mean(), misses(found, pool, target).mean()])))
             rows.append(said(row))
     return table(["population", "score", "N", *(f"target {target:g}" for target in TARGETS)], rows)
 
 
-def missed(rng: np.random.Generator, pool: Pool, score: str, size: int, target: float) -> bool | None:
-    """Draw a run, and say whether its threshold misses the target; None without a threshold."""
-    index = rng.integers(0, POOL, size)
-    found = abstention_threshold(pool.scores[score][index], pool.correct[index], target=target).threshold
-    return None if found is None else pool.accuracy_from(score, found) < target
+def misses(places: np.ndarray, pool: Pool, target: float) -> np.ndarray:
+    """Say which thresholds leave answers that are right less often than promised."""
+    return (places >= 0) & (pool.accuracy[np.maximum(places, 0)] < target)
 
 
 def slices(replications: int) -> str:
     """Tabulate how often some slice misses its target, with the shared risk and without."""
     rows = []
-    places = np.repeat([f"slice {k:02d}" for k in range(SLICES)], EACH)
-    for name, target in product((*POPULATIONS, "just below"), (0.9, 0.95)):
-        pool = draw_pool(name) if name in POPULATIONS else just_below(target)
+    for name, target in product((*POPULATIONS, "just below"), TARGETS):
+        pool = draw_pool(name, "sem1") if name in POPULATIONS else just_below(target)
         rng = np.random.default_rng([len(name), int(1000 * target)])
-        found = np.array([slices_missed(rng, pool, places, target) for _ in range(replications)])
-        rows.append(said([name, f"{target:g}", percents(found.mean(axis=0))]))
+        n, right = pool.draw(rng, EACH, (replications, SLICES))
+        shared, own = (places_of(n, right, target, delta) for delta in (DELTA / SLICES, DELTA))
+        for at in range(CHECKED):
+            check_slices(n[at], right[at], shared[at], target)
+        missed = [misses(each, pool, target).any(axis=1).mean() for each in (shared, own)]
+        rows.append(said([name, f"{target:g}", percents(np.array([(shared >= 0).any(axis=1).mean(), *missed]))]))
     return table(["population", "target", "found / missed / without sharing"], rows)
+
+
+def check_slices(n: np.ndarray, right: np.ndarray, places: np.ndarray, target: float) -> None:
+    """Hold the places of a run in slices against the public function."""
+    parts = [rows_of(*each) for each in zip(n, right, strict=True)]
+    names = np.repeat([f"slice {k:02d}" for k in range(SLICES)], [len(c) for c, _ in parts])
+    c, a = (np.concatenate(column) for column in zip(*parts, strict=True))
+    for k, (_, each) in enumerate(sorted(slice_thresholds(c, a, names, target=target).items())):
+        assert (each.found.threshold is None) == (places[k] < 0)
+        assert each.found.threshold is None or round(STEPS * (1 - each.found.threshold)) == places[k]
 
 
 def just_below(target: float) -> Pool:
     """Questions that are right a little less often than wanted, all with confidence 1."""
-    return Pool({"sem1": np.ones(POOL)}, (np.arange(POOL) < POOL * (target - 0.001)).astype(float))
-
-
-def slices_missed(rng: np.random.Generator, pool: Pool, places: np.ndarray, target: float) -> tuple[bool, bool, bool]:
-    """Draw a run in slices: whether some slice has a threshold, misses the target, would miss it without sharing."""
-    index = rng.integers(0, POOL, len(places))
-    c, a = pool.scores["sem1"][index], pool.correct[index]
-    shared = [each.found.threshold for each in slice_thresholds(c, a, places, target=target).values()]
-    own = (abstention_threshold(c[kept], a[kept], target=target).threshold for kept in parts(places))
-    wrong = [any(t is not None and pool.accuracy_from("sem1", t) < target for t in every) for every in (shared, own)]
-    return any(t is not None for t in shared), wrong[0], wrong[1]
-
-
-def parts(places: np.ndarray) -> list[np.ndarray]:
-    """Give a mask for each slice."""
-    return [places == name for name in np.unique(places)]
+    shares = np.zeros((STEPS + 1, 2))
+    shares[0] = 1 - target + 0.001, target - 0.001
+    return Pool(shares)
 
 
 def drift(replications: int) -> str:
@@ -201,12 +240,24 @@ def false_alarms(rng: np.random.Generator, drawn: np.ndarray) -> tuple[bool, boo
     """Draw a series in which nothing changes, and say which rule has an alarm."""
     every = series(rng, drawn, LOOKS + 1)
     differences = every[:, 1:] - every[:, :1]
-    ours = (change_at_look(d, t, alarms=0.025) for part in differences for t, d in enumerate(part, 1))
+    ours = [intervals(part) for part in differences]
     paired = (paired_mean(d) for d in differences[0])
     mean = every[0].mean(axis=1)
     so_far = np.cumsum(mean[1:]) / np.arange(1, LOOKS + 1)
     spread = np.sqrt(mean[0] * (1 - mean[0]) / (drawn.shape[1] * np.arange(1, LOOKS + 1)))
-    return any(map(off, ours)), any(map(off, paired)), bool((np.abs(so_far - mean[0]) > 1.96 * spread).any())
+    alarm = any(bool(((low > 0) | (high < 0)).any()) for low, high in ours)
+    return alarm, any(map(off, paired)), bool((np.abs(so_far - mean[0]) > 1.96 * spread).any())
+
+
+def intervals(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the ends of `change_at_look` at all looks at once; the last is held against the function."""
+    looks, n = np.arange(1, len(differences) + 1), differences.shape[1]
+    x = -ndtri(DELTA / 2 / (looks * (looks + 1)) / (2 * TAIL))
+    mean = differences.mean(axis=1)
+    half = x * np.sqrt((((differences - mean[:, None]) ** 2).sum(axis=1) + 1) / (n * (n - x**2)))
+    last = change_at_look(differences[-1], len(differences), alarms=DELTA / 2)
+    assert np.allclose((last.low, last.high), (mean[-1] - half[-1], mean[-1] + half[-1]))
+    return mean - half, mean + half
 
 
 def off(found: Any) -> bool:
@@ -221,29 +272,29 @@ def found_changes(rng: np.random.Generator, still: np.ndarray, other: np.ndarray
     changed = (other.mean(axis=2) - still.mean(axis=2)).mean(axis=1)
     held, alarms = [], np.zeros(LOOKS + 1, dtype=bool)
     for part, change in zip(every[:, 1:] - every[:, :1], changed, strict=True):
-        found = [change_at_look(d, t, alarms=0.025) for t, d in enumerate(part, 1)]
+        low, high = intervals(part)
         truth = np.where(np.arange(1, LOOKS + 1) < first, 0.0, change)
-        held.append(all(each.low <= true <= each.high for each, true in zip(found, truth, strict=True)))
-        alarms[1:] |= [off(each) for each in found]
+        held.append(bool(((low <= truth) & (truth <= high)).all()))
+        alarms[1:] |= (low > 0) | (high < 0)
     return held[0], held[1], bool(alarms[first]), bool(alarms[first : first + 10].any())
 
 
 def plans(replications: int) -> str:
     """Tabulate how near the width of a run comes to the planned one."""
     rows = []
-    for name, lost, pilot, width in product(PLANNED, (0.0, 0.1), PILOTS, WIDTHS):
+    for name, pilot, width in product(PLANNED, PILOTS, WIDTHS):
         pmf = PLANNED[name](POOL // 5, rng=0).pmf
-        rng = np.random.default_rng([len(name), int(10 * lost), pilot, int(100 * width)])
-        right = np.array([rng.multinomial(1, p) for p in pmf]) * (rng.random(len(pmf)) >= lost)[:, None]
-        row = [name, f"{lost:.0%}", f"{pilot:,}", f"{width:g}"]
+        rng = np.random.default_rng([len(name), pilot, int(100 * width)])
+        right = np.array([rng.multinomial(1, p) for p in pmf])
+        row = [name, f"{pilot:,}", f"{width:g}"]
         for n in (4, N_ANSWERS):
-            found = np.array([planned(rng, pmf, right, (pilot, width, n)) for _ in range(replications // 10)])
+            found = np.array([planned(rng, pmf, right, (pilot, width, n)) for _ in range(replications // 20)])
             near, ours = found[:, 0] == 1, found[:, 1]
             at_most = np.mean(ours[~near] <= 1) if (~near).any() else np.nan
             within = np.mean(np.abs(ours[near] - 1) <= 0.1) if near.any() else np.nan
             row += [f"{found[:, 2].mean():,.0f}", *(f"{100 * x:.0f}" for x in (near.mean(), within, at_most))]
         rows.append(said(row))
-    head = ["questions", "none right", "pilot", "width"]
+    head = ["questions", "pilot", "width"]
     for n in (4, N_ANSWERS):
         head += [f"n = {n}: N", "by the pilot", "within 10 %", "upper limit: at most"]
     return table(head, rows)

@@ -143,12 +143,12 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option
     """
     from contextlib import nullcontext
 
-    from semece.runs import Costs, Wanted, plan_lines, plan_sample
+    from semece.runs import Aim, Costs, plan_lines, plan_sample
 
-    wanted = Wanted(width, find, power, accuracy, overturned)
+    aim = Aim(width, find, power, accuracy, overturned)
     with open_runs([pilot]) if pilot else nullcontext([None]) as (opened,), bad_arguments():
-        made = plan_sample(opened, wanted, Costs(answer_cost, label_cost))
-    print_found(plan_lines(made, wanted), lambda: made._asdict() | {"cheapest": made.cheapest}, as_json=as_json)
+        made = plan_sample(opened, aim, Costs(answer_cost, label_cost))
+    print_found(plan_lines(made, aim), lambda: made._asdict() | {"cheapest": made.cheapest}, as_json=as_json)
 
 
 COMMANDS = {"abstain": abstain, "plan": plan}

@@ -18,7 +18,7 @@ ANSWER_COST, LABEL_COST = 0.001, 0.5
 """USD that an answer and a human label are taken to cost where nobody says it."""
 
 
-class Wanted(NamedTuple):
+class Aim(NamedTuple):
     """What a run is to show.
 
     Parameters
@@ -79,14 +79,14 @@ class SamplePlan(NamedTuple):
         return min(self.rows, key=lambda row: row["cost"])
 
 
-def plan_sample(pilot: Run | None = None, wanted: Wanted | None = None, costs: Costs | None = None) -> SamplePlan:
+def plan_sample(pilot: Run | None = None, aim: Aim | None = None, costs: Costs | None = None) -> SamplePlan:
     """Plan how many questions, answers and labels an interval of the held-out gap takes.
 
     Parameters
     ----------
     pilot : Run, optional
         A run of some questions like those to come. Without it the worst case is planned for.
-    wanted : Wanted
+    aim : Aim
         Either a width or a gap to find.
     costs : Costs, optional
         Prices.
@@ -100,15 +100,15 @@ def plan_sample(pilot: Run | None = None, wanted: Wanted | None = None, costs: C
     ValueError
         Numbers out of range, neither or both of width and gap, or a pilot in which not every class is graded.
     """
-    wanted, costs = wanted or Wanted(), costs or Costs()
-    width, (answer, where) = wanted.target, _answer_cost(pilot, costs)
-    spreads = _spreads(pilot) if pilot is not None else [worst_spread(n, wanted.accuracy) for n in CHOICES]
+    aim, costs = aim or Aim(), costs or Costs()
+    width, (answer, where) = aim.target, _answer_cost(pilot, costs)
+    spreads = _spreads(pilot) if pilot is not None else [worst_spread(n, aim.accuracy) for n in CHOICES]
     rows = []
     for spread in spreads:
-        labelled = _labelled(spread, wanted.overturned, spread.n_answers * answer, costs.label)
-        made = plan_questions(spread, width=width, overturned=wanted.overturned, labelled=labelled)
+        labelled = _labelled(spread, aim.overturned, spread.n_answers * answer, costs.label)
+        made = plan_questions(spread, width=width, overturned=aim.overturned, labelled=labelled)
         rows.append(_row(made, answer, costs.label))
-    return SamplePlan(tuple(rows), width, tuple(_assumed(wanted, costs, rows, where)))
+    return SamplePlan(tuple(rows), width, tuple(_assumed(aim, costs, rows, where)))
 
 
 def _spreads(pilot: Run) -> list[ResidualSpread]:
@@ -165,26 +165,28 @@ BASES = {
 """What each basis of a plan means."""
 
 
-def _assumed(wanted: Wanted, costs: Costs, rows: list[dict[str, Any]], where: str) -> Iterator[str]:
+def _assumed(aim: Aim, costs: Costs, rows: list[dict[str, Any]], where: str) -> Iterator[str]:
     """Say what a plan rests on."""
     for basis in dict.fromkeys(row["basis"] for row in rows):
         yield f"{basis}: {BASES[basis]}"
     if "worst case" in {row["basis"] for row in rows}:
-        yield f"accuracy {wanted.accuracy:g}: a guess; --accuracy sets it, and 0.5 is the worst"
+        yield f"accuracy {aim.accuracy:g}: a guess; --accuracy sets it, and 0.5 is the worst"
     yield f"an answer: {where}"
-    if wanted.overturned:
-        yield f"a human label: ${costs.label:g}; people overturn {wanted.overturned:.2g} of the verdicts: a guess"
+    if aim.overturned:
+        share = f"{100 * aim.overturned:g} %"
+        yield f"a human label: ${costs.label:g}; people overturn {share} of the verdicts: a guess"
+        yield "the width with labels varies more: by about a fifth where people judge some 40 answers"
     else:
         yield "the judge is trusted; --overturned plans labels of people who correct it"
     yield "runs are compared at the same number of answers: the gap is of the answer that half of them choose"
 
 
-def plan_lines(made: SamplePlan, wanted: Wanted) -> Iterator[str]:
+def plan_lines(made: SamplePlan, aim: Aim) -> Iterator[str]:
     """Say a plan: what is wanted, the cheapest run, all of them in a table, what it rests on."""
     best = made.cheapest
-    if wanted.find is not None:
-        often = f"{100 * wanted.power:g} % of runs"
-        yield f"A held-out gap of {wanted.find:g} is seen in {often} at a width of {made.width:.3f}."
+    if aim.find is not None:
+        often = f"{100 * aim.power:g} % of runs"
+        yield f"A held-out gap of {aim.find:g} is seen in {often} at a width of {made.width:.3f}."
     labels = f", {best['labels']:,} answers judged by people" if best["labels"] else ""
     yield (
         f"An interval of the held-out gap that is {made.width:.3g} wide takes {best['questions']:,} questions x "
