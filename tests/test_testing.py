@@ -48,8 +48,8 @@ def test_few(right_often):
 
 
 def test_a_suite_passes_and_fails_as_its_answers_are_right(pytester):
-    pytester.makepyfile(SUITE)
-    result = pytester.runpytest_inprocess("-p", "semece.testing", "-p", "no:cacheprovider")
+    pytester.makepyfile(SUITE)  # in a process of its own: modules that pytester unloads do not load twice
+    result = pytester.runpytest_subprocess("-p", "semece.testing", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=2, failed=2)
     text = result.stdout.str()
     assert (

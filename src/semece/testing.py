@@ -48,7 +48,6 @@ def answer_often(
     at_least: float = 0.8,
     repeats: int = 30,
     level: float = 0.95,
-    judge: str = "rules",
 ) -> tuple[FrequencyGate, str]:
     """Ask a question again and again, and say how often its answer is right.
 
@@ -59,16 +58,14 @@ def answer_often(
     question : str
         What is asked, each time anew.
     right : str, sequence of str or callable
-        References, of which the judge says whether an answer means the same; or a function from the text to whether
-        it is right.
+        References, with which the judge ``rules`` compares the answers; or a function from the text to whether it is
+        right.
     at_least : float
         Frequency wanted, in (0, 1).
     repeats : int
         How often the question is asked.
     level : float
         How sure it must be, in (0, 1): a question that is right less often passes in at most 1 - `level` of all times.
-    judge : str
-        Who compares answers with references: ``rules``, ``exact`` or how you write a model's name.
 
     Returns
     -------
@@ -90,7 +87,7 @@ def answer_often(
 
     frequency_gate(0, repeats, at_least=at_least, level=level)
     texts = asyncio.run(_asked(ask, question, repeats))
-    found = frequency_gate(_right(texts, question, right, judge), repeats, at_least=at_least, level=level)
+    found = frequency_gate(_right(texts, question, right), repeats, at_least=at_least, level=level)
     return found, _sentence(question, found, (at_least, level), texts)
 
 
@@ -103,7 +100,7 @@ async def _asked(ask: Ask, question: str, repeats: int) -> list[str]:
     return texts
 
 
-def _right(texts: Sequence[str], question: str, right: Right, judge: str) -> int:
+def _right(texts: Sequence[str], question: str, right: Right) -> int:
     """Count the right answers."""
     if callable(right):
         return sum(bool(right(text)) for text in texts)
@@ -116,7 +113,7 @@ def _right(texts: Sequence[str], question: str, right: Right, judge: str) -> int
 
     references = [right] if isinstance(right, str) else list(right)
     asked = [{"question": question, "references": references}]
-    with evaluate_sync(given, asked, n=len(texts), judge=judge, prompt="{question}", grade_classes="all") as run:
+    with evaluate_sync(given, asked, n=len(texts), judge="rules", prompt="{question}", grade_classes="all") as run:
         return int((run.responses()["verdict"] == "correct").sum())
 
 
