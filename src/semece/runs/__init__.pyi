@@ -46,11 +46,11 @@ from .shortfalls import Shortfall as Shortfall
 from .shortfalls import shortfall_of as shortfall_of
 from .summary_rows import NOTE as NOTE
 from .summary_rows import RunFacts as RunFacts
+from .summary_rows import class_columns as class_columns
 from .summary_rows import headline as headline
 from .summary_rows import judge_text as judge_text
 from .summary_rows import metric_columns as metric_columns
 from .summary_rows import reliability as reliability
-from .summary_rows import residual_columns as residual_columns
 from .summary_rows import row_of_run as row_of_run
 from .summary_rows import spread as spread
 from .summary_rows import spread_all as spread_all

@@ -97,6 +97,19 @@ class GradedClasses(NamedTuple):
         times = np.ones(len(self.counts)) if self.weights is None else self.weights
         return found if found.ungraded @ times[found.question] <= MOST_UNGRADED * times[found.questions].sum() else None
 
+    def measured(self, *, n_bins: int = 10, closed: Closed = "left") -> dict[str, SemX | Counts | None]:
+        """Give what metrics of the classes are measured on: SemX's ``residuals``, and ``counts`` of the answers.
+
+        Both None where no question has two answers that are no refusals.
+        """
+        enough = self.answered.responses.max(initial=0) >= 2
+        residuals = self.residuals(n_bins=n_bins, closed=closed)
+        return {"residuals": residuals, "counts": self.answered if enough else None}
+
+
+NOTHING_MEASURED: dict[str, None] = dict.fromkeys(("residuals", "counts"))
+"""What is measured on no classes."""
+
 
 def graded_classes(views: Sequence[QuestionView]) -> GradedClasses:
     """Collect the classes of questions, of one run or several.

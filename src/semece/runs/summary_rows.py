@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from semece.runs.graded_classes import model_columns
+from semece.runs.graded_classes import NOTHING_MEASURED, model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, metrics_of
 from semece.runs.sentences import REASONS, excluded_text
 from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, paired_bootstrap, reliability_table
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from semece.runs.graded_classes import GradedClasses
     from semece.runs.metrics import Confidence, Floats, Table
     from semece.runs.run import Run
-    from semece.stats import SemX
 
 UNUSABLE: tuple[str, ...] = ("empty", "content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
@@ -107,7 +106,9 @@ def summary_row(
     Returns
     -------
     dict
-        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; ``held_out_gap``
+        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; ``oracle``, the
+        middle of the bracket of the mean oracle confidence (:func:`semece.oracle_bracket`), with its ends and those of
+        the plain bracket; ``held_out_gap``
         and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; what is
         claimed of the model (:func:`semece.runs.graded_classes.model_columns`); ``refused``, how many of the questions
         get no answer; for each of ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), and the
@@ -133,8 +134,8 @@ def summary_row(
     head = {"run": facts.run, "judge": judge_text(facts.judges), "n": facts.n}
     row: dict[str, Any] = {**head, "questions": n_questions(entering), **excluded}
     row["refused"] = n_questions(entering.filter("refused"))
-    residuals = classes.residuals(**binning._asdict()) if classes else None
-    row |= residual_columns("summary", residuals, weights=classes.weights if classes else None)
+    measured = classes.measured(**binning._asdict()) if classes else NOTHING_MEASURED
+    row |= class_columns("summary", measured, weights=classes.weights if classes else None)
     row |= model_columns(classes, row)
     row |= _confidence_columns(entering, binning)
     row |= _ece_difference(entering, binning)
@@ -212,21 +213,25 @@ def metric_columns(
     **options: Any,  # noqa: ANN401 - as the metric takes
 ) -> Iterator[tuple[str, float | None]]:
     """Give the columns of a table's metrics of one confidence, or of correctness alone; null without a question."""
-    for metric in (each for each in metrics_of(table) if not each.of_residuals):
+    for metric in (each for each in metrics_of(table) if not each.of_classes):
         for name, each in metric.columns():
             if each == confidence:
                 found = metric.interval(values, correct, **options) if correct.size else None
                 yield from spread(name, found).items()
 
 
-def residual_columns(
+def class_columns(
     table: Table,
-    residuals: SemX | None,
+    measured: Mapping[str, Any],
     **options: Any,  # noqa: ANN401 - as the metric takes
 ) -> Iterator[tuple[str, float | None]]:
-    """Give the columns of a table's metrics of SemX's residuals; null without them."""
-    for metric in (each for each in metrics_of(table) if each.of_residuals):
-        found = None if residuals is None else metric.measure_residuals(residuals, **options)
+    """Give the columns of a table's metrics of what is measured of the classes; null for None.
+
+    ``measured`` holds ``residuals`` and ``counts`` (:meth:`.GradedClasses.measured`), or one of them.
+    """
+    for metric in (each for each in metrics_of(table) if each.needs[0] in measured):
+        given = measured[metric.needs[0]]
+        found = None if given is None else metric.measure_classes(given, **options)
         yield from spread(metric.name, None if found is None else Interval(*found[:3])).items()
         for field in metric.more if table == "summary" else ():
             yield f"{metric.name}_{field}", None if found is None else getattr(found, field)
@@ -308,9 +313,10 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        Run, N, excluded, accuracy, held-out gap and SemX-ECE, the ECEs with their intervals, regimes in percent,
-        failures, judge. ECEs under split pairing and of attempted questions are left out if no run has them, the number
-        of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it is everywhere N.
+        Run, N, excluded, accuracy, oracle confidence, held-out gap and SemX-ECE, the ECEs with their intervals, regimes
+        in percent, failures, judge. ECEs under split pairing and of attempted questions are left out if no run has
+        them, the number of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it
+        is everywhere N.
     """
     rows = summary.to_dicts()
     texts = {

@@ -12,12 +12,12 @@ from semece.errors import SemeceError
 from semece.runs import (
     CONFIDENCES,
     Binning,
+    class_columns,
     graded_classes,
     metric_columns,
     metrics_of,
     names_of,
     pool_of,
-    residual_columns,
     spread,
     spread_all,
     summary_frame,
@@ -157,7 +157,7 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
     pool, bins = group.pool, Binning(n_bins, closed)._asdict()
     row: dict[str, Any] = {"questions": len(pool.correct)}
     row |= metric_columns("ece", None, pool.correct, pool.correct, ids=repeated(group.ids), **bins)
-    row |= residual_columns("ece", group.classes.residuals(**bins), ids=repeated(group.classes.ids))
+    row |= class_columns("ece", group.classes.measured(**bins), ids=repeated(group.classes.ids))
     row |= {"refused": int(group.refused.sum())} if group.refused.any() else {}
     answered = (each for each in CONFIDENCES if each.pooled or (each.attempted and group.refused.any()))
     for confidence in answered:
@@ -387,8 +387,8 @@ def semx_budget_rows(group: PooledQuestions) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for n in sorted({*(budget for budget in FEWER if budget < most), most}):
         row: dict[str, Any] = {"n": n, "questions": int(np.sum(answers >= n))}
-        found = group.classes.residuals(budget=n)
-        rows.append(row | dict(residual_columns("ece", found, ids=repeated(group.classes.ids))))
+        found = {"residuals": group.classes.residuals(budget=n)}
+        rows.append(row | dict(class_columns("ece", found, ids=repeated(group.classes.ids))))
     return summary_frame(rows)
 
 
@@ -399,7 +399,7 @@ TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "baselines": baseline_rows,
     "abstention": abstention_rows,
     "margin": margin_rows,
-    "sweep": partial(by_budget, sweep),
+    "sweep": partial(drawn_together, sweep),
     "rate": partial(drawn_together, rate),
     "slope": slope_rows,
     "alignment": lambda group: alignment(group.pool),

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from semece.stats.rows import Seed
 
     Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
 
 TINY = 1e-12
 """A residual, or a difference, below this is zero."""
@@ -69,6 +70,14 @@ class ErrorTerms(NamedTuple):
         if n_columns == 1 or n == 1:
             return self.total
         return debiased(Residuals(self.value.mean(axis=0), np.atleast_2d(np.cov(self.value.T)) / n))
+
+    def together(self, ids: Places | None) -> ErrorTerms:
+        """Sum the rows that share an id, numbered from 0: they are the units then, and the number stays."""
+        if ids is None:
+            return self
+        n = int(ids.max()) + 1
+        value = np.stack([sums(ids, column, n) for column in self.value.T], axis=1)
+        return self._replace(value=value * (n / len(self.value)))
 
 
 class PairedError(NamedTuple):
