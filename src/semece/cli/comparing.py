@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semece.cli.judging import AsJson, Listed, Quiet, aligned, as_dicts, ask_to_end, end
-from semece.cli.reading_commands import Judge, OneRun, Recalibrate, open_runs, plain_tables, print_found
+from semece.cli.reading_commands import Judge, OneRun, Recalibrate, Uncorrected, open_runs, plain_tables, print_found
 from semece.cli.typer_options import COMPARING, Told, with_options
 from semece.runs import limited_names
 
@@ -52,6 +52,7 @@ def compare(  # noqa: PLR0917 - one parameter per option
     as_json: AsJson = False,
     quiet: Quiet = False,
     *,
+    uncorrected: Uncorrected = False,
     told: Told,
 ) -> None:
     """Compare runs on the same questions, or with --judges two judges on one run.
@@ -77,7 +78,10 @@ def compare(  # noqa: PLR0917 - one parameter per option
     if judges is not None and over_time:
         raise SemeceError("--over-time compares runs and --judges judges of one run; give one of them")
     if judges is None:
-        (print_drift if over_time else print_standings)(runs, as_json=as_json)
+        if over_time:
+            print_drift(runs, as_json=as_json)
+        else:
+            print_standings(runs, uncorrected=uncorrected, as_json=as_json)
         return
     if len(runs) > 1:
         raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
@@ -142,14 +146,14 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
     yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
 
 
-def print_standings(paths: Sequence[Path], *, as_json: bool) -> None:
+def print_standings(paths: Sequence[Path], *, uncorrected: bool, as_json: bool) -> None:
     """Print how runs differ: who is ahead, how surely, and every paired change."""
     from semece.compare import compare_runs
 
-    with open_runs(paths) as runs:
+    with open_runs(paths, uncorrected=uncorrected) as runs:
         found = compare_runs(runs)
         lines = standings_lines(found, judges={run.judge_names for run in runs})
-        head = {"runs": found.runs, "questions": found.questions, "left_out": found.left_out}
+        head = {name: getattr(found, name) for name in ("runs", "questions", "left_out", "audits")}
         print_found(lines, lambda: head | plain_tables(found, "changes", "ranking"), as_json=as_json)
 
 
@@ -215,6 +219,11 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
 
     yield f"{tables.plural(found.questions, 'question')} complete in all of {len(found.runs)} runs, n the same"
     yield from _left_out(found.left_out)
+    if found.audits:
+        audits = ", ".join(f"{name} ({sheets})" for name, sheets in found.audits.items())
+        yield f"Corrected by audits of the judge: {audits}."
+    if found.audits and len(found.audits) < len(found.runs):
+        yield "The other runs are not corrected: part of a change may be their judge's errors."
     yield from judge_lines(judges)
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
@@ -293,6 +302,7 @@ def check(  # noqa: PLR0917 - one parameter per option
     baseline: Baseline = None,
     judge: Judge = None,
     recalibrate: Recalibrate = None,
+    uncorrected: Uncorrected = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a run against limits, or against another run: exit 1 if it fails, 3 if it is incomplete.
@@ -308,7 +318,7 @@ def check(  # noqa: PLR0917 - one parameter per option
 
     if baseline and recalibrate:
         raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
-    with open_runs(filter(None, (run, baseline)), judge, recalibrate) as opened:
+    with open_runs(filter(None, (run, baseline)), judge, recalibrate, uncorrected=uncorrected) as opened:
         found = check_run(opened[0], most=most or [], least=least or [], baseline=opened[1] if baseline else None)
         done, selected = opened[0].complete
         note = opened[0].recalibration_note

@@ -173,7 +173,8 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
         or ``bracket``), ``model_questions``; ``bracket_least`` and ``bracket_most``, mean Sem2 and mean Sem1 less
         accuracy, with ``bracket_low`` and ``bracket_high``, the outer ends of their intervals (refusals removed,
         answers without a grade counted right and wrong); ``overturning_verdicts`` of ``graded_classes``, that would
-        overturn the claim (:func:`semece.stats.verdicts_to_overturn`).
+        overturn the claim (:func:`semece.stats.verdicts_to_overturn`), null where an audit has corrected the gap. There
+        'right on average' is claimed where the interval of the corrected SemX-ECE leaves out 0.
     """
     if classes is None or classes.answered.responses.max(initial=0) < 2:
         return dict(NOTHING)
@@ -190,7 +191,11 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
         gap = HeldOutGap(*(row[f"held_out_gap{end}"] for end in _GAP))
         error = SemXError(*(row[f"semx_ece{end}"] for end in _ERROR))
         found["model_basis"] = "held-out gap"
-        claim = model_verdict(gap) or (RIGHT_ON_AVERAGE if right_on_average(error, gap) else None)
+        audited = "held_out_gap" in (row.get("corrected") or ())
+        hidden = error.low > 0 and error.n_select > 1 if audited else right_on_average(error, gap)
+        claim = model_verdict(gap) or (RIGHT_ON_AVERAGE if hidden else None)
+        if audited:
+            return found | {"model_claim": claim if count >= FEW else None}
     return found | (_claimed(claim, classes, found["model_basis"]) if claim and count >= FEW else {})
 
 

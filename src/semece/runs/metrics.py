@@ -304,7 +304,7 @@ def quantities() -> tuple[ComparedQuantity, ...]:
     )
 
 
-def residual_quantities() -> dict[str, Callable[[SemX], ErrorTerms]]:
+def residual_quantities() -> dict[str, Callable[[SemX | ErrorTerms], ErrorTerms]]:
     """Give what runs are compared by that is about the model: the terms of each number, made of SemX's residuals.
 
     Examples

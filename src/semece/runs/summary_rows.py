@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from semece.runs.corrections import corrected_columns
 from semece.runs.graded_classes import NOTHING_MEASURED, model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, metrics_of
 from semece.runs.sentences import REASONS, excluded_text
@@ -15,6 +16,7 @@ from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, paired_
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from semece.runs.corrections import Correction
     from semece.runs.graded_classes import GradedClasses
     from semece.runs.metrics import Confidence, Floats, Table
     from semece.runs.run import Run
@@ -72,7 +74,7 @@ class RunFacts(NamedTuple):
 def row_of_run(run: Run, name: str | None = None, binning: Binning = TEN_BINS) -> dict[str, Any]:
     """Summarise a run, under its own name or another; the columns of :func:`summary_row`."""
     facts = RunFacts(name or run.name, run.judge_names, run.n, run.counts)
-    return summary_row(run.estimates(), facts, classes=run.classes(), binning=binning)
+    return summary_row(run.estimates(), facts, classes=run.classes(), binning=binning, correction=run.correction)
 
 
 def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -87,6 +89,7 @@ def summary_row(
     *,
     classes: GradedClasses | None = None,
     binning: Binning = TEN_BINS,
+    correction: Correction | None = None,
 ) -> dict[str, Any]:
     """Summarise the estimates of one run.
 
@@ -102,6 +105,8 @@ def summary_row(
         The classes of the same questions: without them there are no numbers about the model.
     binning : Binning
         Bins of the ECEs.
+    correction : Correction, optional
+        What an audit of the judge changes.
 
     Returns
     -------
@@ -115,9 +120,10 @@ def summary_row(
         first three with ``_attempted`` where some questions are refused: ``_questions``, ``_confidence`` and
         ``_accuracy`` (means), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``
         (mean confidence - accuracy); ``ece_difference``, Sem1-ECE - Sem2-ECE; the share of each regime; ``unusable``
-        and ``missing`` responses. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE
-        have ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no
-        question has the number.
+        and ``missing`` responses; ``audit`` and the numbers that it corrects
+        (:func:`semece.runs.corrections.corrected_columns`): then the bounds of the ECEs and the interval of
+        ``ece_difference`` are null. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
+        ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no question has the number.
 
     Examples
     --------
@@ -136,11 +142,15 @@ def summary_row(
     row["refused"] = n_questions(entering.filter("refused"))
     measured = classes.measured(**binning._asdict()) if classes else NOTHING_MEASURED
     row |= class_columns("summary", measured, weights=classes.weights if classes else None)
+    corrected = corrected_columns(correction, classes, binning)
+    row |= corrected
     row |= model_columns(classes, row)
     row |= _confidence_columns(entering, binning)
     row |= _ece_difference(entering, binning)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     row |= _bounds(estimates)
+    row |= corrected
+    row |= _corrected_bounds(row) if corrected["corrected"] else {}
     unusable = sum(facts.counts.get(status, 0) for status in UNUSABLE)
     return row | {"unusable": unusable, "missing": facts.counts.get("missing", 0)}
 
@@ -294,6 +304,14 @@ def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
     return {
         f"{name}{end}": x for name, pair in bounds.items() for end, x in zip(("_least", "_most"), pair, strict=True)
     }
+
+
+def _corrected_bounds(row: Mapping[str, Any]) -> dict[str, float | None]:
+    """Bound the corrected accuracy over all gradings of the excluded questions; there are no such bounds of an ECE."""
+    right, excluded = row["accuracy"] * row["questions"], sum(row[reason] for reason in REASONS)
+    asked = row["questions"] + excluded
+    bounds = {f"{name}_ece_{end}": None for name in ("sem1", "sem2") for end in ("least", "most")}
+    return bounds | {"accuracy_least": right / asked, "accuracy_most": (right + excluded) / asked}
 
 
 def _share(entering: pl.DataFrame, regime: str) -> float | None:

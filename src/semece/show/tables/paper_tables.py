@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from semece.runs import GradedClasses, QuestionView, Run
+    from semece.runs import Correction, GradedClasses, QuestionView, Run
     from semece.stats import Closed, Pool, SemX
 
     Floats = NDArray[np.float64]
@@ -57,6 +57,8 @@ class PooledQuestions(NamedTuple):
         Which of the complete questions get no answer.
     asked : int
         How many questions were asked, failed ones too.
+    correction : Correction or None
+        What an audit of the judge changes; None for several runs.
     """
 
     dataset: str
@@ -67,6 +69,7 @@ class PooledQuestions(NamedTuple):
     classes: GradedClasses
     refused: NDArray[np.bool_]
     asked: int
+    correction: Correction | None = None
 
 
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
@@ -88,7 +91,8 @@ def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
 def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
-    return group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
+    found = group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
+    return found._replace(correction=first.correction) if len(runs) == 1 else found
 
 
 def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:
@@ -279,11 +283,13 @@ def slope_rows(group: PooledQuestions) -> pl.DataFrame:
 TARGETS = (0.8, 0.9, 0.95)
 """Accuracies that a threshold to abstain at is looked for."""
 
-PROMISE = "at least {} of the answers are right: {} sure, if the judge is right and future questions are like these"
+PROMISE = "at least {} of the answers are right: {} sure, {} future questions are like these"
 """What stands wherever such a threshold stands."""
+IF_RIGHT, IF_AUDITED = "if the judge is right and", "the judge's errors corrected by the audit, if"
+"""On what the promise rests."""
 
 
-def promise_text(target: float, delta: float) -> str:
+def promise_text(target: float, delta: float, condition: str = IF_RIGHT) -> str:
     """Say what a threshold promises, and on what it rests.
 
     Examples
@@ -291,7 +297,7 @@ def promise_text(target: float, delta: float) -> str:
     >>> promise_text(0.9, 0.05)[:54]
     'at least 90 % of the answers are right: 95 % sure, if '
     """
-    return PROMISE.format(f"{100 * target:.6g} %", f"{100 * (1 - delta):.6g} %")
+    return PROMISE.format(f"{100 * target:.6g} %", f"{100 * (1 - delta):.6g} %", condition)
 
 
 def attempted(group: PooledQuestions) -> Iterator[tuple[str, Floats, Floats, NDArray[np.str_]]]:
@@ -310,16 +316,23 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, 
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
     Of the scores of :func:`attempted`. ``coverage`` is the share of all questions asked: failed and refused ones are
-    not answered.
+    not answered. ``audit`` names the sheets by
+    which the judge's errors are corrected.
     """
     from semece.stats import abstention_threshold
 
     rows = []
     for name, c, a, _ in attempted(group):
         for target in targets:
-            found = abstention_threshold(c, a, target=target, delta=delta, asked=group.asked)
-            promise = None if found.threshold is None else promise_text(target, delta)
-            row = {"score": name, "target": target, "questions": group.asked, "promise": promise}
+            found, condition = abstention_threshold(c, a, target=target, delta=delta, asked=group.asked), IF_RIGHT
+            corrected = group.correction and group.correction.threshold(
+                name, target=target, asked=group.asked, delta=delta
+            )
+            if corrected and not isinstance(corrected, str):
+                found, condition = corrected, IF_AUDITED
+            promise = None if found.threshold is None else promise_text(target, delta, condition)
+            audit = ", ".join(group.correction.audit.sheets) if group.correction and condition == IF_AUDITED else None
+            row = {"score": name, "target": target, "questions": group.asked, "promise": promise, "audit": audit}
             rows.append(row | found._asdict())
     return frame(rows, ABSTENTION)
 
@@ -332,6 +345,7 @@ ABSTENTION: dict[str, type] = {
     "answered": int,
     **dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float),
     "promise": str,
+    "audit": str,
     "reason": str,
 }
 """Columns of a table of thresholds."""
