@@ -214,7 +214,9 @@ def question_lines(view: QuestionView) -> Iterator[str]:
     yield f"references: {' | '.join(q.references) or 'none'}"
     yield f"status: {e.status}; {e.n_responses} usable of {len(view.responses)} responses, {view.missing} missing"
     numbers = (("Sem1", e.sem1), ("Sem2", e.sem2), ("Ver", e.verbalized), ("margin", e.margin), ("correct", e.correct))
-    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in numbers)
+    given = {**view.scores.confidences, **view.scores.ranked}
+    told = (*numbers, *given.items())
+    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in told)
     if view.partition is not None:
         usable = [r for r in view.responses if r.usable]
         for label, name in enumerate(view.partition.representatives):
@@ -249,7 +251,10 @@ def report(
 
 def export(
     run: OneRun,
-    to: Annotated[str, typer.Option("--to", help="jsonl, csv or parquet.")] = "jsonl",
+    to: Annotated[
+        str | None,
+        typer.Option("--to", help="jsonl, csv or parquet. Default: by the ending of the output, else jsonl."),
+    ] = None,
     what: Annotated[str, typer.Option("--what", help="samples, responses or estimates.")] = "samples",
     output: ToStdout = None,
     judge: Judge = None,
@@ -267,21 +272,28 @@ def export(
             typer.echo(f"semece: {sentence}", err=True)
 
 
-def doctor(run: OneRun) -> None:
+def doctor(
+    run: OneRun,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Set damaged replies aside, so that they are asked for again.")
+    ] = False,
+) -> None:
     """Say whether a run file is whole, whether it is being written, what is missing and how to continue.
+
+    The exit code is 2 if the file is damaged, 3 if something is missing.
 
     Example: [bold]semece doctor runs/starter--local-smollm2.db[/bold]
     """
     from semece.runs import examine
 
-    well, lines = examine(run)
+    well, lines = examine(run, set_aside=set_aside)
     for line in lines:
         typer.echo(line)
     if not well:
         raise typer.Exit(3)
 
 
-def table(  # noqa: PLR0917 - one parameter per option
+def table(  # noqa: PLR0913, PLR0917 - one parameter per option
     name: Annotated[str, typer.Argument(help=f"{TABLE_NAMES}.")],
     runs: Runs,
     form: Annotated[str, typer.Option("--format", "-f", help="md, latex, csv or json.")] = "md",
@@ -289,6 +301,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     by: Annotated[str, typer.Option("--by", help="bin, or for semx: budget, fewer answers.")] = "bin",
     output: ToStdout = None,
     judge: Judge = None,
+    recalibrate: Recalibrate = None,
     uncorrected: Uncorrected = False,
 ) -> None:
     """Write one of the paper's tables; several runs of one dataset are also pooled.
@@ -300,7 +313,7 @@ def table(  # noqa: PLR0917 - one parameter per option
     from semece import tables
     from semece.runs import write
 
-    with open_runs(runs, judge, uncorrected=uncorrected) as opened, bad_arguments():
+    with open_runs(runs, judge, recalibrate, uncorrected=uncorrected) as opened, bad_arguments():
         found = tables.paper_table(name, opened, by=cast("tables.By", by))
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)
@@ -308,8 +321,15 @@ def table(  # noqa: PLR0917 - one parameter per option
     write(f"{text.rstrip()}\n".encode(), output)
 
 
-def figure(
-    name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")], runs: Runs, output: ToFile, judge: Judge = None
+def figure(  # noqa: PLR0917 - one parameter per option
+    name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")],
+    runs: Runs,
+    output: ToFile,
+    judge: Judge = None,
+    scores: Annotated[
+        list[str] | None, typer.Option("--score", "-s", help="Of reliability: which confidences. Default: all.")
+    ] = None,
+    recalibrate: Recalibrate = None,
 ) -> None:
     """Draw a figure of one run, or of up to four side by side.
 
@@ -318,8 +338,8 @@ def figure(
     from semece import figures
     from semece.show import draw
 
-    with open_runs(runs, judge) as opened, bad_arguments():
-        path = figures.save(draw(name, opened), output)
+    with open_runs(runs, judge, recalibrate) as opened, bad_arguments():
+        path = figures.save(draw(name, opened, scores=scores or ()), output)
     typer.echo(str(path))
 
 

@@ -50,6 +50,20 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     pattern: Annotated[
         str | None, _option("--answer-pattern", help="A regular expression that finds the answer.", panel=FILES)
     ] = None,
+    scores: Annotated[
+        list[str] | None,
+        _option(
+            "--score",
+            metavar="NAME=KIND",
+            help="What a score means: 0..1 (default), LEAST..SUREST, or higher or lower for its order alone. Of "
+            "Inspect, lm-eval and DeepEval only scores that are named here are taken.",
+            panel=FILES,
+        ),
+    ] = None,
+    over: Annotated[
+        str,
+        _option("--scores-over", help="Scores of responses: mean over all, or those of the mode.", panel=FILES),
+    ] = "all",
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.
 
@@ -61,7 +75,8 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     tabled = makes_table(files, output)
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
-    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern)
+    kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
+    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over)
     measure = tabulate if tabled else store_samples
     for hint in measure(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)

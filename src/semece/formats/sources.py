@@ -6,14 +6,16 @@ import contextlib
 import csv
 import io
 import json
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from semece.datasets import read_rows
+from semece.datasets import check_memory, most_memory, ordinary, read_rows, separator_of
 from semece.errors import ParseError, visible
-from semece.formats.json_stream import Json, JsonStream
+from semece.formats.json_stream import Json, JsonStream, unreadable
+from semece.records import ScoreKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,16 +50,22 @@ class Findings:
         One sentence each.
     models, datasets : dict of str to str
         Whose responses to what these are, as far as the files tell, and where that stands.
+    kinds : dict of str to str
+        What the files' scores mean, by name, as :class:`semece.records.ScoreKind` is written; others are ``0..1``.
     skip_bad : bool
         Leave out bad rows instead of refusing the file.
+    scores : tuple of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     """
 
     skip_bad: bool = False
+    scores: tuple[str, ...] = ()
     skipped: list[str] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     datasets: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
 
     def note(self, sentence: str) -> None:
         """Add a sentence once."""
@@ -72,6 +80,36 @@ class Findings:
     def add_dataset(self, name: str, where: str) -> None:
         """Write down a dataset."""
         self.datasets.setdefault(visible(name), where)
+
+    def add_kind(self, name: str, kind: object, where: str) -> None:
+        """Write down what a file says of the kind of a score.
+
+        Raises
+        ------
+        ParseError
+            It is no kind, or another one than was said before.
+        """
+        try:
+            text = ScoreKind.of(str(kind)).text
+        except ValueError as error:
+            raise ParseError(f"{where}: score_kinds, {name}: {error}") from None
+        if self.kinds.setdefault(name, text) != text:
+            raise ParseError(f"{where}: the kind of {name} must be {self.kinds[name]} as before; got {text}")
+
+    def scores_of(self, found: Mapping[Any, Json]) -> dict[str, float]:
+        """Take the scores that were asked for among what scorers said; what is no finite number is none.
+
+        Examples
+        --------
+        >>> Findings(scores=("p_true", "f1")).scores_of({"p_true": 0.8, "f1": None, "accuracy": 1})
+        {'p_true': 0.8}
+        """
+        numbers = {name: found.get(name) for name in self.scores}
+        return {
+            name: float(value)
+            for name, value in numbers.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        }
 
     def tried(self, read: Callable[P, T | None], *args: P.args, **options: P.kwargs) -> list[T]:
         """Read a row into a list; it is empty if the row holds nothing, or is bad and bad rows are left out.
@@ -101,10 +139,13 @@ class Wanted:
         Texts and references from elsewhere, by id.
     model : str or None
         Only responses of this one.
+    scores : tuple of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     """
 
     questions: Mapping[str, Question] = field(default_factory=dict)
     model: str | None = None
+    scores: tuple[str, ...] = ()
 
     def leaves_out(self, model: str) -> bool:
         """Whether the responses of a model are not asked for."""
@@ -174,12 +215,12 @@ class SampleFile:
         ParseError
             It cannot be read.
         """
-        with self.reading(), self.path.open("rb") as stream:
+        with self.reading(), ordinary(self.path).open("rb") as stream:
             head = stream.read(_HEAD)
         suffix = self.path.suffix.lower()
         for magic, kind in _MAGIC.items():
             if head.startswith(magic):
-                return Opening(kind, self._columns() if kind == "parquet" else frozenset(), suffix)
+                return Opening(kind, self._columns() if kind == "parquet" else _first_member(head), suffix)
         text = head.decode("utf-8-sig", "replace").lstrip()
         is_array = text.startswith("[")
         names = _names(text[1:] if is_array else text)
@@ -198,6 +239,15 @@ class SampleFile:
         with contextlib.suppress(pl.exceptions.PolarsError, OSError):
             return frozenset(pl.read_parquet_schema(self.path))
         return frozenset()
+
+    @cached_property
+    def most(self) -> int:
+        """Bytes of memory that a value in it may take."""
+        return most_memory(self.path)
+
+    def check(self, text: str | bytes) -> None:
+        """Measure a value before it is read; a ValueError says that it may take more memory than it may have."""
+        check_memory(text, self.most)
 
     def where(self, place: str) -> str:
         """File and place."""
@@ -222,8 +272,28 @@ class SampleFile:
             One is no JSON object, unless bad rows are left out.
         """
         for place, value in self._items() if self.opening.is_array else self._lines():
-            for row in self.findings.tried(_row, value, self.where(place)):
+            for row in self.findings.tried(self._row, value, self.where(place)):
                 yield place, row
+
+    def _row(self, line: Json, where: str) -> dict[str, Any] | None:
+        """Make a row of a line of bytes, or of a value that was decoded."""
+        row = self._decoded(line, where) if isinstance(line, bytes) else line
+        if isinstance(line, bytes) and not line.strip():
+            return None
+        if not isinstance(row, dict):
+            raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
+        return row
+
+    def _decoded(self, line: bytes, where: str) -> Json:
+        try:
+            self.check(line)
+            return json.loads(line.decode("utf-8")) if line.strip() else None
+        except UnicodeDecodeError as error:
+            raise ParseError(f"{where}: expected UTF-8 text; got other bytes from byte {error.start} on") from None
+        except json.JSONDecodeError as error:
+            raise ParseError(f"{where}: expected a JSON object; {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise ParseError(f"{where}: expected a JSON object that can be read; {unreadable(error)}") from None
 
     def _items(self) -> Iterator[tuple[str, Json]]:
         with self.stream() as stream:
@@ -272,7 +342,7 @@ class SampleFile:
     def stream(self) -> Iterator[JsonStream]:
         """Open a JSON document to be read piece by piece."""
         with self.reading(), self.path.open(encoding="utf-8-sig") as text:
-            yield JsonStream(text, str(self.path))
+            yield JsonStream(text, str(self.path), self.check)
 
     def document(self) -> Json:
         """Read a JSON document whole.
@@ -377,10 +447,18 @@ def _items_at(stream: JsonStream, paths: Sequence[tuple[str, ...]], before: str 
             yield from _items_at(stream, [path for path in rest if path], f"{before}{name}.")
 
 
+def _first_member(head: bytes) -> frozenset[str]:
+    """Name the first member of a zip archive by its own header; none of other files."""
+    if not head.startswith(b"PK\x03\x04"):
+        return frozenset()
+    return frozenset({head[30 : 30 + int.from_bytes(head[26:28], "little")].decode("utf-8", "replace")})
+
+
 def _header(text: str, suffix: str) -> frozenset[str]:
     """Name the columns of a table of text."""
     with contextlib.suppress(csv.Error):
-        return frozenset(next(csv.reader([text.split("\n", 1)[0]], delimiter="\t" if suffix == ".tsv" else ","), ()))
+        head = text.split("\n", 1)[0]
+        return frozenset(next(csv.reader([head], delimiter=separator_of(head, suffix)), ()))
     return frozenset()
 
 
@@ -400,27 +478,6 @@ def _seen(stream: JsonStream) -> Iterator[str]:
     """Name the members of the object that comes next; what was seen counts even if it is cut."""
     with contextlib.suppress(ParseError):
         yield from stream.members()
-
-
-def _row(line: Json, where: str) -> dict[str, Any] | None:
-    """Make a row of a line of bytes, or of a value that was decoded."""
-    row = _decoded(line, where) if isinstance(line, bytes) else line
-    if isinstance(line, bytes) and not line.strip():
-        return None
-    if not isinstance(row, dict):
-        raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
-    return row
-
-
-def _decoded(line: bytes, where: str) -> Json:
-    try:
-        return json.loads(line.decode("utf-8")) if line.strip() else None
-    except UnicodeDecodeError as error:
-        raise ParseError(f"{where}: expected UTF-8 text; got other bytes from byte {error.start} on") from None
-    except json.JSONDecodeError as error:
-        raise ParseError(f"{where}: expected a JSON object; {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise ParseError(f"{where}: expected a JSON object that can be read; {type(error).__name__}") from None
 
 
 def _path(names: tuple[str | int, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
 from semece.errors import DiskError, SemeceError
+from semece.runs.named_scores import declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +19,10 @@ if TYPE_CHECKING:
     from semece.runs.run import QuestionView, Run
 
 
-def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path | None = None) -> tuple[str, ...]:
+FORMS = ("jsonl", "csv", "parquet")
+
+
+def export(run: Run, *, what: str = "samples", form: str | None = None, output: Path | None = None) -> tuple[str, ...]:
     """Write samples, responses or estimates.
 
     Parameters
@@ -26,11 +30,11 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     run : Run
         From where.
     what : {'samples', 'responses', 'estimates'}
-        ``samples``: one question a line with its metadata, answers, confidences, labels and grades, as ``semece score``
-        reads them.
+        ``samples``: one question a line with its metadata, answers, confidences, scores, labels and grades, as ``semece
+        score`` reads them.
         Questions without a usable answer are left out, and without classes where others have them.
-    form : {'jsonl', 'csv', 'parquet'}
-        How. Samples are JSONL only.
+    form : {'jsonl', 'csv', 'parquet'}, optional
+        How. Samples are JSONL only. By default what the ending of `output` says, or JSONL.
     output : Path or None
         None: standard output.
 
@@ -42,19 +46,33 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     Raises
     ------
     SemeceError
-        There is no such thing or form, or the file cannot be written.
+        There is no such thing or form, the file's ending is that of another form, or the file cannot be written.
     """
+    form = _form(form, output)
     if what == "samples":
         if form != "jsonl":
-            raise SemeceError(f"samples are written as jsonl; got {form}")
+            raise SemeceError(
+                f"samples are written as jsonl; got {form}: name a file that ends in .jsonl, or choose --what "
+                "responses or --what estimates"
+            )
         views, left_out = _samples(run.question_views())
-        write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in views).encode(), output)
+        write("".join(json.dumps(_sample(run, v), ensure_ascii=False) + "\n" for v in views).encode(), output)
         return left_out
     if what not in {"responses", "estimates"}:
         raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")
     table = run.responses() if what == "responses" else run.estimates()
     write(_bytes(table, form), output)
     return ()
+
+
+def _form(form: str | None, output: Path | None) -> str:
+    """Say in which form a file is written; an ending that is that of another form is refused."""
+    ending = "" if output is None else output.suffix.lower().removeprefix(".")
+    if form is None:
+        return ending if ending in FORMS else "jsonl"
+    if ending in FORMS and form in FORMS and ending != form:
+        raise SemeceError(f"{output} ends like a {ending} file, and --to says {form}: change one of them")
+    return form
 
 
 def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[str, ...]]:
@@ -67,7 +85,7 @@ def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[s
     )
 
 
-def _sample(view: QuestionView) -> dict[str, Any]:
+def _sample(run: Run, view: QuestionView) -> dict[str, Any]:
     q, usable = view.question, [r for r in view.responses if r.usable]
     sample: dict[str, Any] = {
         **q.metadata,
@@ -77,6 +95,10 @@ def _sample(view: QuestionView) -> dict[str, Any]:
         "answers": [r.answer for r in usable],
         "confidences": [r.confidence for r in usable],
     }
+    if given := run.numbers_as_given(view) if run.given else {}:
+        kinds = declared(run.scored_questions().kinds)
+        sample["scores"] = given
+        sample["score_kinds"] = {name: kind for name, kind in kinds.items() if name in given}
     if view.partition is not None:
         sample["labels"] = list(view.partition.labels)
         sample["grades"] = {str(label): verdict for label, verdict in view.grades.items()}

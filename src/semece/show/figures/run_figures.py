@@ -6,6 +6,9 @@ import textwrap
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from semece.errors import SemeceError
 from semece.show import figures
 from semece.show.tables.paper_tables import POOLED, attempted, by_budget, groups, known, semx_budget_rows, semx_rows
 from semece.show.tables.theory_tables import regime_table
@@ -28,7 +31,7 @@ ABOVE, WIDE = 6, 34
 """Points between a panel and its title, and how many letters a line of it holds."""
 
 
-def draw(name: str, runs: Sequence[Run]) -> Figure:
+def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figure:
     """Draw a figure of runs.
 
     Parameters
@@ -38,6 +41,8 @@ def draw(name: str, runs: Sequence[Run]) -> Figure:
         ``predictions`` puts all runs on one; the others have a panel per run.
     runs : sequence of Run
         Opened run files, at least one.
+    scores : sequence of str
+        Of ``reliability``: which confidences, by name; all of them unless some are named.
 
     Returns
     -------
@@ -53,7 +58,10 @@ def draw(name: str, runs: Sequence[Run]) -> Figure:
     """
     if name not in FIGURES:
         raise ValueError(f"figure must be one of {', '.join(FIGURES)}; got {name!r}")
-    return FIGURES[name](list(groups(runs)))
+    if scores and name != "reliability":
+        raise ValueError(f"only the figure reliability has a choice of scores; got {name!r}")
+    every = list(groups(runs))
+    return _reliability(every, scores) if scores else FIGURES[name](every)
 
 
 def _each(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[PooledQuestions]) -> Figure:
@@ -86,19 +94,25 @@ def reliability_of(pool: Pool, estimator: str) -> ReliabilityTable | None:
     """Tabulate the reliability of one confidence; None where no question has it."""
     from semece.stats import reliability_table
 
-    c, a = known(getattr(pool, estimator), pool.correct)
+    c, a = known(dict(pool.confidences()).get(estimator, np.full(len(pool.correct), np.nan)), pool.correct)
     return reliability_table(c, a) if c.size else None
 
 
-def _reliability(every: Sequence[PooledQuestions]) -> Figure:
-    """Draw a panel per confidence: bins of one run, or a curve per run and all of them pooled."""
+def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -> Figure:
+    """Draw a panel per confidence, all or those named: bins of one run, or a curve per run and all of them pooled."""
     several = len({group.dataset for group in every}) > 1
     shown = [group for group in every if not (several and group.model == POOLED)]
-    names = [name for name in figures.NAMES if any(name in dict(group.pool.confidences()) for group in shown)]
+    found = {name for group in shown for name, _ in group.pool.confidences()}
+    order = dict.fromkeys((*figures.NAMES, *(name for group in shown for name in group.pool.scores)))
+    names = [name for name in scores or order if name in found]
+    if missing := [name for name in scores if name not in found]:
+        raise SemeceError(f"no run has a confidence {missing[0]!r}; there are {', '.join(sorted(found))}")
+    if len(names) > MOST:
+        raise SemeceError(f"a figure has at most {MOST} panels; choose confidences with --score: {', '.join(names)}")
     fig, axes = _panels(len(names))
     for ax, name in zip(axes, names, strict=True):
-        found = (reliability_of(group.pool, name) for group in shown)
-        tables = {title: table for title, table in zip(titles(shown), found, strict=True) if table is not None}
+        made = (reliability_of(group.pool, name) for group in shown)
+        tables = {title: table for title, table in zip(titles(shown), made, strict=True) if table is not None}
         if len(shown) == 1:
             figures.plot_reliability(*tables.values(), ax=ax, estimator=name)
         else:
@@ -138,7 +152,7 @@ def _risk_coverage(ax: Axes, group: PooledQuestions, thresholds: Mapping[str, fl
     """Draw what the table of thresholds is about: answers that are none are not given, half right ones are wrong."""
     from semece.stats import risk_coverage
 
-    for name, c, a, _ in attempted(group):
+    for name, c, a, _ in attempted(group, ordered=True):
         found = risk_coverage(c, a)
         given = found._replace(coverage=found.coverage * (len(c) / group.asked))
         figures.plot_risk_coverage(given, ax=ax, estimator=name, threshold=(thresholds or {}).get(name))

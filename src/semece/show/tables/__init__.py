@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from semece.runs import (
     KNOWS,
+    MEASURES,
     NOTE,
     REASONS,
     Format,
@@ -19,6 +20,7 @@ from semece.runs import (
     headline,
     judge_text,
     label,
+    percent_text,
     plural,
     reading_lines,
     reliability,
@@ -40,6 +42,7 @@ from semece.show.tables.thresholds import Decision, decide
 
 __all__ = [
     "KNOWS",
+    "MEASURES",
     "NOTE",
     "REASONS",
     "TABLES",
@@ -59,6 +62,7 @@ __all__ = [
     "pairs_table",
     "paper_table",
     "partition_table",
+    "percent_text",
     "plural",
     "reading_lines",
     "regime_table",
