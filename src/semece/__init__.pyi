@@ -21,6 +21,7 @@ from .stats import diagnostics as diagnostics
 from .stats import simulation as simulation
 from .stats import theory as theory
 from .stats.calibration.abstention import abstention_threshold as abstention_threshold
+from .stats.calibration.abstention import slice_thresholds as slice_thresholds
 from .stats.calibration.adaptive import ece_sweep as ece_sweep
 from .stats.calibration.adaptive import smooth_ece as smooth_ece
 from .stats.calibration.binned_errors import debiased_rms_ce as debiased_rms_ce
@@ -29,6 +30,8 @@ from .stats.calibration.binned_errors import mce as mce
 from .stats.calibration.binned_errors import reliability_table as reliability_table
 from .stats.calibration.binned_errors import rms_ce as rms_ce
 from .stats.calibration.bins import bin_index as bin_index
+from .stats.calibration.frequency_gates import FrequencyGate as FrequencyGate
+from .stats.calibration.frequency_gates import frequency_gate as frequency_gate
 from .stats.calibration.proper_scores import brier as brier
 from .stats.calibration.proper_scores import brier_decomposition as brier_decomposition
 from .stats.calibration.proper_scores import log_loss as log_loss
@@ -77,6 +80,7 @@ from .stats.uncertainty.bootstrap import is_low_margin as is_low_margin
 from .stats.uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
 from .stats.uncertainty.consistency import calibration_test as calibration_test
 from .stats.uncertainty.consistency import consistency_band as consistency_band
+from .stats.uncertainty.drift import change_at_look as change_at_look
 from .stats.uncertainty.exclusions import accuracy_bounds as accuracy_bounds
 from .stats.uncertainty.exclusions import ece_bounds as ece_bounds
 from .stats.uncertainty.held_out_errors import gap_interval as gap_interval

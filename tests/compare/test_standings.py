@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from semece.compare.standings import compare_runs
+from semece.compare.standings import compare_over_time, compare_runs
 from semece.errors import SemeceError
 from semece.runs.run import Run, names_of
 from semece.runs.scored_samples import score
 from semece.stats.uncertainty.bootstrap import paired_bootstrap
+from semece.stats.uncertainty.drift import change_at_look
+from semece.stats.uncertainty.held_out_errors import held_out_gap
 
 
 def sampled(folder, name, *, sure, right, questions=60, n=10, first=0, text="Question"):
@@ -138,3 +140,62 @@ def test_the_command_says_that_judges_differ(semece, pair, tmp_path):
     code, out, _ = semece("compare", pair[0], tmp_path / "ruled.db")
     assert code == 0
     assert "Judged by different judges: given, rules." in out
+
+
+def test_over_time_each_look_is_held_against_the_baseline(tmp_path):
+    runs = opened(
+        [
+            sampled(tmp_path / "0", "base", sure=9, right=40),
+            sampled(tmp_path / "1", "same", sure=9, right=40, first=10),
+            sampled(tmp_path / "2", "worse", sure=9, right=10),
+        ]
+    )
+    found = compare_over_time(runs)
+    assert (found.runs, found.left_out) == (("base", "same", "worse"), {"same": 20, "worse": 0})
+    accuracy = found.looks.filter(quantity="accuracy")
+    assert accuracy.select("look", "run", "questions", "alarm").rows() == [
+        (1, "same", 50, False),
+        (2, "worse", 60, True),
+    ]
+    expected = change_at_look([-1.0] * 30 + [0.0] * 30, 2, alarms=0.025)
+    assert accuracy.select("change", "change_low", "change_high").row(1) == pytest.approx(tuple(expected))
+    gap = found.looks.filter(quantity="held_out_gap").row(1, named=True)
+    before, after = (held_out_gap(run.classes().residuals()).value for run in (runs[0], runs[2]))
+    assert (gap["first"], gap["second"]) == pytest.approx((before, after))
+    assert gap["change"] == pytest.approx(after - before)
+
+
+def test_over_time_too_few_questions_have_no_interval_and_no_alarm(tmp_path):
+    runs = opened([sampled(tmp_path / name, name, sure=9, right=r, questions=8) for name, r in (("a", 8), ("b", 0))])
+    row = compare_over_time(runs).looks.row(0, named=True)
+    assert (row["change"], row["change_low"], row["alarm"]) == (-1.0, None, False)
+    assert row["reason"] == "8 questions are too few for an interval at look 1"
+    with pytest.raises(SemeceError, match="at least two runs are needed, the baseline first and then each look; got 1"):
+        compare_over_time(runs[:1])
+
+
+def test_a_question_that_is_refused_at_one_look_is_left_out_of_the_gap_there_alone(tmp_path):
+    paths = [sampled(tmp_path / name, name, sure=9, right=30) for name in ("a", "b")]
+    source = tmp_path / "b" / "questions.jsonl"
+    rows = [json.loads(line) for line in source.read_text().splitlines()]
+    rows[0]["grades"] = dict.fromkeys(rows[0]["grades"], "not_attempted")
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    score([source], tmp_path / "b" / "refusing.db")
+    found = compare_over_time(opened([paths[0], tmp_path / "b" / "refusing.db"])).looks
+    assert found["questions"].to_list() == [60, 59]
+
+
+def test_the_command_says_at_which_look_a_model_has_changed(semece, tmp_path):
+    base = sampled(tmp_path / "0", "base", sure=9, right=40)
+    later = sampled(tmp_path / "1", "later", sure=9, right=10)
+    code, out, _ = semece("compare", "--over-time", base, later)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0].startswith("Accuracy: changed since base: -0.50 [-0.7")
+    assert lines[0].endswith("at look 1 (later), the first of 1 alarm.")
+    assert lines[1].startswith("Held-out gap: changed since base: +0.50")
+    assert "at most 5 of 100 such series" in lines[-1]
+    looks = json.loads(semece("compare", "--over-time", base, later, "--json")[1])["looks"]
+    assert [(row["quantity"], row["alarm"]) for row in looks] == [("accuracy", True), ("held_out_gap", True)]
+    code, _, err = semece("compare", "--over-time", base, "--judges", "rules", "exact")
+    assert (code, err) == (2, "semece: --over-time compares runs and --judges judges of one run; give one of them\n")

@@ -1283,3 +1283,13 @@ def test_an_old_run_of_own_samples_goes_on(put):
     fields = [[i, q, [r], a, [None] * 4, None, None] for i, q, r, a in QUESTIONS]
     with Run("a.db") as run:
         assert run._identity["dataset content"] == digest(fields).hex()
+
+
+def test_columns_of_questions_are_read_from_inspect_and_lm_eval(put):
+    samples = [{**sample, "metadata": {"topic": "cities"}} for sample in tool_files.inspect_samples()]
+    rows = [{**row, "doc": row["doc"] | {"topic": "cities"}} for row in tool_files.lm_eval_rows()]
+    log = collect([put("log.json", tool_files.inspect_json(samples))]).samples
+    assert [one.question.metadata for one in log] == [{"topic": "cities"}] * 3
+    documents = collect([put("samples_quiz_2026.jsonl", lines(rows))]).samples
+    assert [one.question.metadata["topic"] for one in documents] == ["cities"] * 3
+    assert "question" not in documents[0].question.metadata

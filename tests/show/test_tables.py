@@ -14,6 +14,7 @@ from semece.runs.graded_classes import graded_classes
 from semece.runs.renderers import MISSING, cells, shown
 from semece.runs.summary_rows import RunFacts
 from semece.show import tables
+from semece.stats import REGIMES, gap_interval
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
 from tests.synthetic import estimates_of, make_page, make_views
@@ -113,7 +114,7 @@ def test_an_empty_selection_is_summarised_too(estimates):
 
 def test_regime_shares_sum_to_one_and_the_sentence_names_the_largest(estimates):
     row = summary_of(estimates)
-    shares = {name: row[name] for name in tables.REGIMES}
+    shares = {name: row[name] for name in REGIMES}
     assert sum(shares.values()) == pytest.approx(1)
     assert shares["low_margin"] == pytest.approx((estimates["regime"] == "low_margin").mean())
     text = tables.says(row)["regime"]
@@ -155,16 +156,16 @@ def test_the_gap_interval_covers_the_truth():
     for _ in range(trials):
         c = rng.beta(3, 2, 60)
         a = (rng.random(60) < c**2).astype(float)
-        _, low, high = tables.gap_interval(c, a)
+        _, low, high = gap_interval(c, a)
         covered += low <= 0.6 - (0.6 * 0.4 / 6 + 0.36) <= high
     assert covered / trials > 0.95 - 4 * np.sqrt(0.95 * 0.05 / trials)
 
 
 def test_the_gap_interval_does_not_collapse_when_all_answers_are_right():
-    value, low, high = tables.gap_interval(np.ones(20), np.ones(20))
+    value, low, high = gap_interval(np.ones(20), np.ones(20))
     assert (value, low) == pytest.approx((0.0, 0.0), abs=1e-12)
     assert high > 0.1
-    assert tables.gap_interval(np.array([0.7]), np.array([1.0]))[1:] == (-1.0, 1.0)
+    assert gap_interval(np.array([0.7]), np.array([1.0]))[1:] == (-1.0, 1.0)
 
 
 def test_the_headline_leaves_out_what_no_run_has(estimates):

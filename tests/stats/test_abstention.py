@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 import semece as se
-from semece.stats.calibration.abstention import abstention_threshold, fewest_answers, lower_limit
+from semece.stats.calibration.abstention import (
+    abstention_threshold,
+    fewest_answers,
+    lower_limit,
+    slice_thresholds,
+)
 
 
 @pytest.mark.parametrize(("target", "least"), [(0.8, 14), (0.9, 29), (0.95, 59)])
@@ -101,3 +106,57 @@ def test_bad_input_is_named(changed, sentence):
     good = {"confidence": [0.5], "correct": [1], "target": 0.9} | changed
     with pytest.raises(ValueError, match=sentence):
         se.abstention_threshold(good.pop("confidence"), good.pop("correct"), **good)
+
+
+def test_twelve_slices_need_107_right_answers_each_where_one_needs_59():
+    places = np.repeat([f"s{k}" for k in range(12)], 107)
+    full = slice_thresholds(np.ones(len(places)), np.ones(len(places)), places, target=0.95)
+    assert {each.needed for each in full.values()} == {107}
+    assert all(each.found.threshold == 0 for each in full.values())
+    alone = slice_thresholds(np.ones(59), np.ones(59), ["all"] * 59, target=0.95)["all"]
+    assert (alone.needed, alone.judged, alone.found.threshold) == (59, True, 0)
+    assert not slice_thresholds(np.ones(58), np.ones(58), ["all"] * 58, target=0.95)["all"].judged
+
+
+def test_a_slice_that_is_too_small_takes_nothing_from_the_others():
+    places = ["large"] * 100 + ["small"] * 40
+    found = slice_thresholds(
+        np.ones(140), np.ones(140), places, target=0.95, asked={"large": 200, "small": 40, "no": 9}
+    )
+    assert list(found) == ["large", "small", "no"]
+    assert found["large"].found == abstention_threshold(np.ones(100), np.ones(100), target=0.95, asked=200)
+    assert (found["large"].needed, found["small"].needed) == (59, 72)
+    assert [each.judged for each in found.values()] == [True, False, False]
+    assert found["no"].found.reason == "fewer than 72 answers cannot show an accuracy of 0.95 here; got 0"
+
+
+def test_each_slice_has_the_threshold_of_its_share_of_the_risk():
+    rng = np.random.default_rng(3)
+    c, places = rng.random(900), rng.choice(["a", "b", "c"], 900)
+    y = (rng.random(900) < c**0.2).astype(float)
+    for name, each in slice_thresholds(c, y, places, target=0.8, steps=10).items():
+        kept = places == name
+        assert each.found == abstention_threshold(c[kept], y[kept], target=0.8, delta=0.05 / 3, steps=10)
+
+
+def test_some_slice_misses_its_target_no_oftener_than_promised():
+    """The worst case: every answer is certain, and right a little less often than wanted."""
+    rng, places, times = np.random.default_rng(4), np.repeat(list("abcdef"), 150), 400
+    wrong = [0, 0]
+    for _ in range(times):
+        y = (rng.random(len(places)) < 0.899).astype(float)
+        found = slice_thresholds(np.ones(len(y)), y, places, target=0.9)
+        wrong[0] += any(each.found.threshold is not None for each in found.values())
+        wrong[1] += any(abstention_threshold(np.ones(150), y[i : i + 150], target=0.9).threshold == 0 for i in STARTS)
+    assert wrong[0] / times <= 0.05 + 4 * np.sqrt(0.05 * 0.95 / times)
+    assert wrong[1] / times > 0.1  # without sharing the risk
+
+
+STARTS = range(0, 900, 150)
+
+
+def test_slices_must_be_as_many_as_confidences():
+    with pytest.raises(ValueError, match="confidence and slices must have the same length; got 2 and 1"):
+        slice_thresholds([1.0, 1.0], [1, 1], ["a"], target=0.9)
+    with pytest.raises(ValueError, match="asked must be a whole number of at least 60; got 3"):
+        slice_thresholds(np.ones(60), np.ones(60), ["a"] * 60, target=0.9, asked={"a": 3})

@@ -14,7 +14,17 @@ from typing import NoReturn
 import typer
 from typer.exceptions import TyperException
 
-from semece.cli import auditing, comparing, judging, reading_commands, recalibrating, running, studying, theory_commands
+from semece.cli import (
+    auditing,
+    comparing,
+    deciding,
+    judging,
+    reading_commands,
+    recalibrating,
+    running,
+    studying,
+    theory_commands,
+)
 from semece.cli.streams import clean_streams
 
 app = typer.Typer(
@@ -25,7 +35,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (running, studying, reading_commands, recalibrating, comparing, judging, theory_commands):
+for module in (running, studying, reading_commands, recalibrating, deciding, comparing, judging, theory_commands):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 app.add_typer(auditing.app, name="audit")

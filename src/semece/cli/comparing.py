@@ -14,16 +14,20 @@ from semece.cli.typer_options import COMPARING, Told, with_options
 from semece.runs import limited_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from semece.compare import Comparison, Standings
+    from semece.compare import Comparison, Drift, Standings
 
 Several = Annotated[list[Path], typer.Argument(help="Run files: several, or one with --judges.")]
 Judges = Annotated[
     tuple[str, str] | None,
     typer.Option("--judges", help="Two judges: rules, exact, given, a model's spelling, or a variant of it."),
+]
+OverTime = Annotated[
+    bool,
+    typer.Option("--over-time", help="The first run is a baseline, the others are later looks at the same questions."),
 ]
 Limits = Annotated[
     list[str] | None,
@@ -40,9 +44,10 @@ Baseline = Annotated[
 
 
 @with_options(COMPARING)
-def compare(
+def compare(  # noqa: PLR0917 - one parameter per option
     runs: Several,
     judges: Judges = None,
+    over_time: OverTime = False,
     listed: Listed = 3,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -58,15 +63,25 @@ def compare(
     the run yet is asked first; its replies are stored in the run, whose own judge stays. What comes after a # makes a
     variant: openai/NAME#strict is another prompt, openai/NAME#order=1 another order of the answers.
 
+    Over time: whether a model has changed since the first run, with intervals that hold at every look together, for as
+    long as you look. Name the baseline and then every later run, in order.
+
     Example: [bold]semece compare runs/*.db[/bold]
+
+    Example: [bold]semece compare --over-time january.db february.db march.db[/bold]
 
     Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
     """
     from semece import SemeceError
     from semece.compare import ask_judges, check_two
 
+    if judges is not None and over_time:
+        raise SemeceError("--over-time compares runs and --judges judges of one run; give one of them")
     if judges is None:
-        print_standings(runs, uncorrected=uncorrected, as_json=as_json)
+        if over_time:
+            print_drift(runs, as_json=as_json)
+        else:
+            print_standings(runs, uncorrected=uncorrected, as_json=as_json)
         return
     if len(runs) > 1:
         raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
@@ -142,23 +157,74 @@ def print_standings(paths: Sequence[Path], *, uncorrected: bool, as_json: bool) 
         print_found(lines, lambda: head | plain_tables(found, "changes", "ranking"), as_json=as_json)
 
 
+def print_drift(paths: Sequence[Path], *, as_json: bool) -> None:
+    """Print at each look whether a model has changed since the first run."""
+    from semece.compare import compare_over_time
+
+    with open_runs(paths) as runs:
+        found = compare_over_time(runs)
+        lines = drift_lines(found, judges={run.judge_names for run in runs})
+        head = {"runs": found.runs, "left_out": found.left_out}
+        print_found(lines, lambda: head | plain_tables(found, "looks"), as_json=as_json)
+
+
+def drift_lines(found: Drift, *, judges: set[tuple[str, str]]) -> Iterator[str]:
+    """Lay looks out: a sentence per quantity, then a table of each."""
+    import polars as pl
+
+    from semece import tables
+
+    yield from judge_lines(judges)
+    for (name,), rows in found.looks.group_by("quantity", maintain_order=True):
+        yield drift_sentence(tables.label(str(name)), found.runs[0], rows)
+    for (name,), rows in found.looks.group_by("quantity", maintain_order=True):
+        shown = rows.drop("quantity", "reason").rename({"first": "baseline", "second": "now"})
+        alarms = pl.when(pl.col("alarm")).then(pl.lit("changed"))
+        yield f"\n{tables.label(str(name))}\n\n" + aligned(shown.with_columns(alarms.alias("alarm")))
+    yield from _left_out(found.left_out)
+    yield (
+        "\nBrackets hold the true change on these questions at all looks together, 95 % sure. A model that has not "
+        "changed has an alarm in at most 5 of 100 such series, however often you look, if the judge is the same and "
+        "every look is named. Other questions may have changed otherwise."
+    )
+
+
+def drift_sentence(title: str, baseline: str, rows: pl.DataFrame) -> str:
+    """Say whether a quantity has changed, and at which look that was seen first.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> row = {"look": 1, "run": "b", "change": -0.2, "change_low": -0.3, "change_high": -0.1, "alarm": True}
+    >>> drift_sentence("Accuracy", "a", pl.DataFrame([row]))
+    'Accuracy: changed since a: -0.20 [-0.30, -0.10] at look 1 (b), the first of 1 alarm.'
+    """
+    from semece import tables
+
+    if rows["change"].null_count() == rows.height:
+        return f"{title}: not known; {rows['reason'][-1]}."
+    alarms = rows.filter("alarm")
+    if not alarms.height:
+        return f"{title}: no change since {baseline} is shown."
+    row = alarms.row(0, named=True)
+    text = f"{row['change']:+.2f} [{tables.end_text(row['change_low'])}, {tables.end_text(row['change_high'])}]"
+    many = tables.plural(alarms.height, "alarm")
+    return f"{title}: changed since {baseline}: {text} at look {row['look']} ({row['run']}), the first of {many}."
+
+
 def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterator[str]:
     """Lay runs out: a sentence per quantity, the ranking, the changes."""
     from semece import tables
     from semece.compare import leader
 
     yield f"{tables.plural(found.questions, 'question')} complete in all of {len(found.runs)} runs, n the same"
-    if any(found.left_out.values()):
-        parts = ", ".join(f"{count:,} of {name}" for name, count in found.left_out.items() if count)
-        yield f"Left out because another run lacks them: {parts}."
+    yield from _left_out(found.left_out)
     if found.audits:
         audits = ", ".join(f"{name} ({sheets})" for name, sheets in found.audits.items())
         yield f"Corrected by audits of the judge: {audits}."
     if found.audits and len(found.audits) < len(found.runs):
         yield "The other runs are not corrected: part of a change may be their judge's errors."
-    if len(judges) > 1:
-        names = ", ".join(sorted(map(tables.judge_text, judges)))
-        yield f"Judged by different judges: {names}. Part of a change is theirs."
+    yield from judge_lines(judges)
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
         yield leader(tables.label(str(name)), rows)
@@ -171,6 +237,22 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
         "estimate without it, and ranks are by it. 'ahead' says how surely a run is ahead of every other; a run is "
         "called ahead above 95 %."
     )
+
+
+def _left_out(counts: Mapping[str, int]) -> Iterator[str]:
+    """Say how many questions one run has and another lacks."""
+    if any(counts.values()):
+        parts = ", ".join(f"{count:,} of {name}" for name, count in counts.items() if count)
+        yield f"Left out because another run lacks them: {parts}."
+
+
+def judge_lines(judges: set[tuple[str, str]]) -> Iterator[str]:
+    """Say that runs have different judges, where they have."""
+    from semece import tables
+
+    if len(judges) > 1:
+        names = ", ".join(sorted(map(tables.judge_text, judges)))
+        yield f"Judged by different judges: {names}. Part of a change is theirs."
 
 
 def titled(table: pl.DataFrame) -> pl.DataFrame:

@@ -25,6 +25,8 @@ from .labelled_files import read_labelled as read_labelled
 from .labelled_files import without_reference as without_reference
 from .limits import check_run as check_run
 from .recommendation import recommendations as recommendations
+from .standings import Drift as Drift
 from .standings import Standings as Standings
+from .standings import compare_over_time as compare_over_time
 from .standings import compare_runs as compare_runs
 from .standings import leader as leader

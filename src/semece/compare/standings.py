@@ -1,10 +1,10 @@
-"""Several runs on the same questions: what changes from the first to the others, and who is ahead."""
+"""Several runs on the same questions: what changes from the first to the others, who is ahead, and what drifts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,6 +25,7 @@ from semece.stats import (
     RANKS,
     SURE,
     Resampling,
+    change_at_look,
     change_of_terms,
     compare_arms,
     frame,
@@ -135,25 +136,124 @@ def common_questions(runs: Sequence[Run]) -> Arms:
     """Take the questions that are complete in all runs; raises as :func:`compare_runs`."""
     if len(runs) < 2:
         raise SemeceError(f"at least two runs are needed to compare (or --judges and two judges); got {len(runs)}")
+    names, (shared, more) = names_of(runs), _shared(runs)
+    views = dict(zip(names, shared, strict=True))
+    pools = {name: pool_of(some) for name, some in views.items()}
+    arms = Arms(pools, _residuals(views), dict(zip(names, more, strict=True)), {})
+    common = [view.question.id for view in shared[0]]
+    corrections = {name: run.correction.among(common) for name, run in zip(names, runs, strict=True) if run.correction}
+    for name, correction in corrections.items():
+        arms = _corrected(arms, name, correction, graded_classes(views[name]))
+    return arms
+
+
+def _shared(runs: Sequence[Run]) -> tuple[list[list[QuestionView]], list[int]]:
+    """Give each run's questions that are complete in all runs, and how many more are complete in it."""
     paths = [Path(run.path).resolve() for run in runs]
     for path in paths:
         if paths.count(path) > 1:
             raise SemeceError(f"a run cannot be compared with itself; {path.name} is named {paths.count(path)} times")
     _check_sizes(runs)
-    names = names_of(runs)
     complete = [_complete(run) for run in runs]
     common = sorted(set(complete[0]).intersection(*complete[1:]))
     if not common:
         raise SemeceError(f"no question is complete in all of {', '.join(str(run.path) for run in runs)}")
     _check_texts(runs, complete, common)
-    views = {name: [every[i] for i in common] for name, every in zip(names, complete, strict=True)}
-    left_out = {name: len(every) - len(common) for name, every in zip(names, complete, strict=True)}
-    pools = {name: pool_of(some) for name, some in views.items()}
-    arms = Arms(pools, _residuals(views), left_out, {})
-    corrections = {name: run.correction.among(common) for name, run in zip(names, runs, strict=True) if run.correction}
-    for name, correction in corrections.items():
-        arms = _corrected(arms, name, correction, graded_classes(views[name]))
-    return arms
+    return [[every[i] for i in common] for every in complete], [len(every) - len(common) for every in complete]
+
+
+class Drift(NamedTuple):
+    """Runs of the same questions over time, each against the first.
+
+    Parameters
+    ----------
+    runs : tuple of str
+        Their names; the first is the baseline.
+    looks : polars.DataFrame
+        Per later run and quantity, ``accuracy`` and ``held_out_gap``: ``look`` (from 1), ``run``, ``quantity``,
+        ``questions``, ``first``, ``second``, ``change`` with ``change_low`` and ``change_high``, ``alarm`` (whether
+        the interval leaves 0 out), ``reason`` (why there is no interval).
+    left_out : dict of str to int
+        Per later run the questions that are complete there or at the baseline, and not in both.
+    """
+
+    runs: tuple[str, ...]
+    looks: pl.DataFrame
+    left_out: dict[str, int]
+
+
+LOOK: dict[str, type] = {
+    "look": int,
+    "run": str,
+    "quantity": str,
+    "questions": int,
+    **dict.fromkeys(("first", "second", "change", "change_low", "change_high"), float),
+    "alarm": bool,
+    "reason": str,
+}
+"""Columns of a look."""
+
+FALSE_ALARMS = 0.05
+"""How often a model that has not changed may have an alarm, at all looks and in both quantities together."""
+
+
+def compare_over_time(runs: Sequence[Run]) -> Drift:
+    """Say at each look whether a model has changed since the first run, on the same questions.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        The baseline, then every later run in the order of time: a run that is left out would let the others spend its
+        share of false alarms.
+
+    Returns
+    -------
+    Drift
+        Intervals of :func:`semece.change_at_look`; accuracy and the held-out gap share :data:`FALSE_ALARMS`.
+
+    Raises
+    ------
+    SemeceError
+        As :func:`compare_runs`.
+    """
+    if len(runs) < 2:
+        raise SemeceError(f"at least two runs are needed, the baseline first and then each look; got {len(runs)}")
+    names, left_out = names_of(runs), dict[str, int]()
+    rows: list[dict[str, Any]] = []
+    for look, (name, run) in enumerate(zip(names[1:], runs[1:], strict=True), 1):
+        views, more = _shared([runs[0], run])
+        left_out[name] = sum(more)
+        sides = {"accuracy": [_correctness(some) for some in views], "held_out_gap": [_gaps(some) for some in views]}
+        rows += [{"look": look, "run": name, "quantity": each} | _look(look, *sides[each]) for each in sides]
+    return Drift(tuple(names), frame(rows, LOOK), left_out)
+
+
+def _look(look: int, then: dict[str, float], now: dict[str, float]) -> dict[str, Any]:
+    """Compare what questions have at a look with what they had at the baseline."""
+    common = [name for name in then if name in now]
+    if not common:
+        return {"questions": 0, "reason": "no question in common whose classes are graded"}
+    first, second = (np.array([side[name] for name in common]) for side in (then, now))
+    change, low, high = change_at_look(second - first, look, alarms=FALSE_ALARMS / 2)
+    row = {"questions": len(common), "first": first.mean(), "second": second.mean(), "change": change}
+    if np.isinf(low):
+        return row | {"alarm": False, "reason": f"{len(common)} questions are too few for an interval at look {look}"}
+    return row | {"change_low": low, "change_high": high, "alarm": low > 0 or high < 0}
+
+
+def _correctness(views: Sequence[QuestionView]) -> dict[str, float]:
+    """Give how right the most frequent answer to each question is."""
+    return {view.question.id: view.estimate.correct for view in views if view.estimate.correct is not None}
+
+
+def _gaps(views: Sequence[QuestionView]) -> dict[str, float]:
+    """Give each question's residual of SemX, summed over bins; nothing where only some classes are graded."""
+    found = graded_classes(views)
+    residuals = found.residuals()
+    if residuals is None or residuals.ungraded.any():
+        return {}
+    sums = np.bincount(residuals.question, residuals.value, len(found.ids))
+    return {str(found.ids[place]): float(sums[place]) for place in residuals.questions}
 
 
 def _corrected(arms: Arms, name: str, correction: Correction, classes: GradedClasses) -> Arms:

@@ -194,7 +194,8 @@ def _epoch(source: SampleFile, sample: Json, place: str, resolve: Resolve) -> Ep
     target = value_in(sample, where, "target")
     targets = target if isinstance(target, list) else [target]
     references = tuple(one.strip() for one in targets if isinstance(one, str) and one.strip())
-    question = Question(str(name).strip(), text, references)
+    about = sample.get("metadata")
+    question = Question(str(name).strip(), text, references, about if isinstance(about, dict) else {})
     drawn = tuple(_drawn(source, sample, place, resolve))
     mark = sample.get("uuid") or ""
     return Epoch(number, str(mark), FileQuestion(question, drawn, file=str(source.path), place=place, whole=True))

@@ -70,10 +70,16 @@ def _sample(source: SampleFile, row: dict[str, Any], place: str, known: dict[str
             raise fault(where, f"the resps that document {name} has elsewhere in the file", "others")
         return None
     known[str(name)] = mark
-    question = Question(str(name), _question_text(row, where), _references(row, where))
+    question = Question(str(name), _question_text(row, where), _references(row, where), _about(row))
     drawn = tuple(FileResponse(text, place) for text in texts)
     numbers = source.findings.scores_of(row)
     return FileQuestion(question, drawn, file=str(source.path), place=place, whole=True, numbers=numbers)
+
+
+def _about(row: dict[str, Any]) -> dict[str, Any]:
+    """Give what the document says beside its question."""
+    doc = row.get("doc")
+    return {name: value for name, value in doc.items() if name not in TEXT_NAMES} if isinstance(doc, dict) else {}
 
 
 def _texts(row: dict[str, Any], where: str) -> list[str]:

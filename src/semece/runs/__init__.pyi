@@ -45,6 +45,10 @@ from .run import QuestionView as QuestionView
 from .run import Run as Run
 from .run import names_of as names_of
 from .run import pool_of as pool_of
+from .sample_plan import Aim as Aim
+from .sample_plan import Costs as Costs
+from .sample_plan import plan_lines as plan_lines
+from .sample_plan import plan_sample as plan_sample
 from .scored_questions import NamedScore as NamedScore
 from .scored_questions import ScoredQuestions as ScoredQuestions
 from .scored_questions import named_scores as named_scores

@@ -30,8 +30,8 @@ def export(run: Run, *, what: str = "samples", form: str | None = None, output: 
     run : Run
         From where.
     what : {'samples', 'responses', 'estimates'}
-        ``samples``: one question a line with answers, confidences, scores, labels and grades, as ``semece score`` reads
-        them.
+        ``samples``: one question a line with its metadata, answers, confidences, scores, labels and grades, as ``semece
+        score`` reads them.
         Questions without a usable answer are left out, and without classes where others have them.
     form : {'jsonl', 'csv', 'parquet'}, optional
         How. Samples are JSONL only. By default what the ending of `output` says, or JSONL.
@@ -88,6 +88,7 @@ def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[s
 def _sample(run: Run, view: QuestionView) -> dict[str, Any]:
     q, usable = view.question, [r for r in view.responses if r.usable]
     sample: dict[str, Any] = {
+        **q.metadata,
         "id": q.id,
         "question": q.text,
         "references": list(q.references),

@@ -5,6 +5,8 @@ from . import simulation as simulation
 from . import theory as theory
 from .calibration.abstention import Abstention as Abstention
 from .calibration.abstention import abstention_threshold as abstention_threshold
+from .calibration.abstention import fewest_answers as fewest_answers
+from .calibration.abstention import slice_thresholds as slice_thresholds
 from .calibration.binned_errors import ReliabilityTable as ReliabilityTable
 from .calibration.binned_errors import reliability_table as reliability_table
 from .calibration.bins import CLOSED as CLOSED
@@ -67,6 +69,8 @@ from .estimators import mode as mode
 from .estimators import sem1 as sem1
 from .estimators import sem2 as sem2
 from .estimators import weighted_estimates as weighted_estimates
+from .estimators.entropy import entropy_agreement as entropy_agreement
+from .estimators.entropy import exp_entropy as exp_entropy
 from .estimators.guesses import pair_rank as pair_rank
 from .estimators.guesses import stated_share as stated_share
 from .estimators.guesses import weighted_share as weighted_share
@@ -102,6 +106,7 @@ from .uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
 from .uncertainty.claims import bracket_verdict as bracket_verdict
 from .uncertainty.claims import model_verdict as model_verdict
 from .uncertainty.claims import right_on_average as right_on_average
+from .uncertainty.drift import change_at_look as change_at_look
 from .uncertainty.exclusions import accuracy_bounds as accuracy_bounds
 from .uncertainty.exclusions import ece_bounds as ece_bounds
 from .uncertainty.held_out_errors import HeldOutGap as HeldOutGap
@@ -116,3 +121,9 @@ from .uncertainty.intervals import debiased_ece as debiased_ece
 from .uncertainty.intervals import ece_interval as ece_interval
 from .uncertainty.overturning import verdicts_to_overturn as verdicts_to_overturn
 from .uncertainty.paired_errors import ErrorTerms as ErrorTerms
+from .uncertainty.planning import PlannedRun as PlannedRun
+from .uncertainty.planning import ResidualSpread as ResidualSpread
+from .uncertainty.planning import pilot_spread as pilot_spread
+from .uncertainty.planning import plan_questions as plan_questions
+from .uncertainty.planning import width_to_find as width_to_find
+from .uncertainty.planning import worst_spread as worst_spread

@@ -21,6 +21,7 @@ from .diagnostic_figures import plot_sweep_ece as plot_sweep_ece
 from .reliability import plot_reliability as plot_reliability
 from .reliability import plot_reliability_curves as plot_reliability_curves
 from .reliability import plot_risk_coverage as plot_risk_coverage
+from .run_figures import draw_risk_coverage as draw_risk_coverage
 from .semx_figures import plot_semx as plot_semx
 from .semx_figures import plot_semx_budgets as plot_semx_budgets
 from .theory_figures import plot_constants as plot_constants

@@ -10,12 +10,12 @@ import numpy as np
 
 from semece.errors import SemeceError
 from semece.show import figures
-from semece.show.tables.paper_tables import POOLED, by_budget, groups, known, semx_budget_rows, semx_rows
+from semece.show.tables.paper_tables import POOLED, attempted, by_budget, groups, known, semx_budget_rows, semx_rows
 from semece.show.tables.theory_tables import regime_table
 from semece.stats import alignment, budget_spread, margin_strata, rate, rate_slope, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -52,9 +52,9 @@ def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figur
     Raises
     ------
     ValueError
-        There is no such figure.
+        There is no such figure, or it would have more than four panels.
     SemeceError
-        More than four panels, and as :func:`semece.show.tables.paper_tables.groups`.
+        As :func:`semece.show.tables.paper_tables.groups`.
     """
     if name not in FIGURES:
         raise ValueError(f"figure must be one of {', '.join(FIGURES)}; got {name!r}")
@@ -86,7 +86,7 @@ def titles(every: Sequence[PooledQuestions]) -> list[str]:
 
 def _panels(number: int) -> tuple[Figure, list[Axes]]:
     if number > MOST:
-        raise SemeceError(f"a figure has at most {MOST} panels, one per run here; got {number} runs")
+        raise ValueError(f"a figure has at most {MOST} panels, one per run here; got {number} runs")
     return figures.figure(width=figures.COLUMN_WIDTH * number, panels=number)
 
 
@@ -129,11 +129,33 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
     return fig
 
 
-def _risk_coverage(ax: Axes, group: PooledQuestions) -> None:
+def draw_risk_coverage(group: PooledQuestions, thresholds: Mapping[str, float | None]) -> Figure:
+    """Draw the share of wrong answers of one run against the share answered, with thresholds to answer from.
+
+    Parameters
+    ----------
+    group : PooledQuestions
+        The questions of the run.
+    thresholds : mapping of str to float or None
+        By score; None: there is none.
+
+    Returns
+    -------
+    Figure
+    """
+    fig, (ax,) = figures.figure()
+    _risk_coverage(ax, group, thresholds)
+    return fig
+
+
+def _risk_coverage(ax: Axes, group: PooledQuestions, thresholds: Mapping[str, float | None] | None = None) -> None:
+    """Draw what the table of thresholds is about: answers that are none are not given, half right ones are wrong."""
     from semece.stats import risk_coverage
 
-    for name, values in (*group.pool.confidences(), *group.pool.orders()):
-        figures.plot_risk_coverage(risk_coverage(*known(values, group.pool.correct)), ax=ax, estimator=name)
+    for name, c, a, _ in attempted(group, ordered=True):
+        found = risk_coverage(c, a)
+        given = found._replace(coverage=found.coverage * (len(c) / group.asked))
+        figures.plot_risk_coverage(given, ax=ax, estimator=name, threshold=(thresholds or {}).get(name))
 
 
 def _regime(ax: Axes, group: PooledQuestions) -> None:

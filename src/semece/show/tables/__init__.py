@@ -38,23 +38,23 @@ from semece.runs import (
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
 from semece.show.tables.paper_tables import TABLES, By, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
-from semece.stats import REGIMES, gap_interval
+from semece.show.tables.thresholds import Decision, decide
 
 __all__ = [
     "KNOWS",
     "MEASURES",
     "NOTE",
     "REASONS",
-    "REGIMES",
     "TABLES",
     "By",
+    "Decision",
     "Format",
     "bounds_text",
     "cells",
     "constants_table",
+    "decide",
     "end_text",
     "excluded_text",
-    "gap_interval",
     "grading_table",
     "headline",
     "judge_text",

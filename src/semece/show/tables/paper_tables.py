@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from semece.runs import Correction, GradedClasses, QuestionView, Run
     from semece.stats import Closed, Pool, SemX
 
+    Floats = NDArray[np.float64]
+
 POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
 
@@ -229,10 +231,10 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
     by all judges of the file; null where nothing was counted, as for scores that came with the answers. ``clipped``:
     questions whose corrected entropy agreement was below 0.
     """
-    from semece.stats.estimators import entropy
+    from semece.stats import entropy_agreement, exp_entropy
 
     pool, counts = group.pool, group.pool.counts
-    agreement = {name: entropy.entropy_agreement(counts=counts, correction=name) for name in (None, "miller-madow")}
+    agreement = {name: entropy_agreement(counts=counts, correction=name) for name in (None, "miller-madow")}
     scores = {
         "verbalized": pool.verbalized,
         "sem1": pool.sem1,
@@ -240,8 +242,8 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
         "first-second distance": pool.margin,
         "entropy agreement": agreement[None].value,
         "entropy agreement, Miller-Madow": agreement["miller-madow"].value,
-        "exp(-entropy)": entropy.exp_entropy(counts=counts),
-        "exp(-entropy), Miller-Madow": entropy.exp_entropy(counts=counts, correction="miller-madow"),
+        "exp(-entropy)": exp_entropy(counts=counts),
+        "exp(-entropy), Miller-Madow": exp_entropy(counts=counts, correction="miller-madow"),
         **pool.scores,
         **pool.ranked,
     }
@@ -319,36 +321,76 @@ def slope_rows(group: PooledQuestions) -> pl.DataFrame:
 TARGETS = (0.8, 0.9, 0.95)
 """Accuracies that a threshold to abstain at is looked for."""
 
-PROMISE = "at least {} of the answers are right: 95 % sure, {} future questions are like these"
+PROMISE = "at least {} of the answers are right: {} sure, {} future questions are like these"
 """What stands wherever such a threshold stands."""
 IF_RIGHT, IF_AUDITED = "if the judge is right and", "the judge's errors corrected by the audit, if"
 """On what the promise rests."""
 
 
-def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
+def promise_text(target: float, delta: float, condition: str = IF_RIGHT) -> str:
+    """Say what a threshold promises, and on what it rests.
+
+    Examples
+    --------
+    >>> promise_text(0.9, 0.05)[:54]
+    'at least 90 % of the answers are right: 95 % sure, if '
+    """
+    return PROMISE.format(f"{100 * target:.6g} %", f"{100 * (1 - delta):.6g} %", condition)
+
+
+def attempted(
+    group: PooledQuestions, *, ordered: bool = False
+) -> Iterator[tuple[str, Floats, Floats, NDArray[np.str_]]]:
+    """Give each score with its name: its values, the correctness, and the ids of the questions that have an answer.
+
+    An answer that is right in part, because tied classes differ, counts as wrong. Nothing for a pool of runs: its rows
+    are not independent. ``ordered``: also the scores of which only the order means something.
+    """
+    if group.model == POOLED:
+        return
+    for name, values in (*group.pool.confidences(), *(group.pool.orders() if ordered else ())):
+        c, a, ids = known(np.where(group.refused, np.nan, values), np.floor(group.pool.correct), group.ids)
+        if c.size:
+            yield name, c, a, ids
+
+
+def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, *, delta: float = 0.05) -> pl.DataFrame:
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
-    An answer that is right in part, because tied classes differ, counts as wrong. ``coverage`` is the share of all
-    questions asked: failed and refused ones are not answered. ``audit`` names the sheets by which the judge's
-    errors are corrected. Nothing for a pool of runs: its rows are not independent.
+    Of the scores of :func:`attempted`. ``coverage`` is the share of all questions asked: failed and refused ones are
+    not answered. ``audit`` names the sheets by
+    which the judge's errors are corrected.
     """
     from semece.stats import abstention_threshold
 
     rows = []
-    for name, values in group.pool.confidences() if group.model != POOLED else ():
-        c, a = known(values[~group.refused], group.pool.correct[~group.refused])
-        for target in targets if c.size else ():
-            found, condition = abstention_threshold(c, np.floor(a), target=target, asked=group.asked), IF_RIGHT
-            corrected = group.correction and group.correction.threshold(name, target=target, asked=group.asked)
+    for name, c, a, _ in attempted(group):
+        for target in targets:
+            found, condition = abstention_threshold(c, a, target=target, delta=delta, asked=group.asked), IF_RIGHT
+            corrected = group.correction and group.correction.threshold(
+                name, target=target, asked=group.asked, delta=delta
+            )
             if corrected and not isinstance(corrected, str):
                 found, condition = corrected, IF_AUDITED
-            promise = None if found.threshold is None else PROMISE.format(f"{100 * target:g} %", condition)
+            promise = None if found.threshold is None else promise_text(target, delta, condition)
             audit = ", ".join(group.correction.audit.sheets) if group.correction and condition == IF_AUDITED else None
             row = {"score": name, "target": target, "questions": group.asked, "promise": promise, "audit": audit}
             rows.append(row | found._asdict())
-    numbers = dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float)
-    schema = {"score": str, "target": float, "questions": int, "threshold": float, "answered": int}
-    return frame(rows, schema | numbers | {"promise": str, "audit": str, "reason": str})
+    return frame(rows, ABSTENTION)
+
+
+ABSTENTION: dict[str, type] = {
+    "score": str,
+    "target": float,
+    "questions": int,
+    "threshold": float,
+    "answered": int,
+    **dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float),
+    "promise": str,
+    "audit": str,
+    "reason": str,
+}
+"""Columns of a table of thresholds."""
 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semece.stats.rows import Bools, Floats, Integers, check_count, check_level, check_rows
+from semece.stats.rows import Bools, Floats, Integers, check_count, check_level, check_rows, check_same_length
 
 
 class Abstention(NamedTuple):
@@ -116,6 +117,97 @@ def abstention_threshold(
         return Threshold(float(right / n), float(lower_limit(right[None], n[None], delta)[0]))
 
     return lowest_threshold(rows.confidence, judged, target=target, steps=steps, least=least, asked=asked)
+
+
+class SliceThreshold(NamedTuple):
+    """The threshold of one slice of the questions, and what it takes to find one.
+
+    Parameters
+    ----------
+    answers : int
+        Questions of the slice that have a confidence.
+    needed : int
+        Fewest of them, all right, that a threshold needs.
+    judged : bool
+        Whether there are so many. If not, the slice takes nothing from the others.
+    found : Abstention
+        The threshold. ``coverage`` is the share of the slice's questions that were asked.
+    """
+
+    answers: int
+    needed: int
+    judged: bool
+    found: Abstention
+
+
+def slice_thresholds(
+    confidence: ArrayLike,
+    correct: ArrayLike,
+    slices: Sequence[str],
+    *,
+    target: float,
+    delta: float = 0.05,
+    steps: int = 20,
+    asked: Mapping[str, int] | None = None,
+) -> dict[str, SliceThreshold]:
+    r"""Find a threshold for each slice of the questions, with one guarantee for all of them together.
+
+    A slice is judged if it has as many answers as its share of `delta` takes: the k largest slices share it equally,
+    and k is the largest number for which each of them has :func:`fewest_answers` (target, delta / k). That is decided
+    by the numbers of answers alone. Each of them then has the threshold of :func:`abstention_threshold` at delta / k.
+
+    Parameters
+    ----------
+    confidence, correct : array_like, shape (N,)
+        As in :func:`abstention_threshold`.
+    slices : sequence of str, length N
+        Which slice a question is in.
+    target, delta, steps
+        As in :func:`abstention_threshold`; `delta` is the chance that the accuracy is below the target in **any** slice
+        that has a threshold.
+    asked : mapping of str to int, optional
+        How many questions of each slice were asked; a slice none of whose questions has a confidence may be among them.
+        By default those that have one.
+
+    Returns
+    -------
+    dict of str to SliceThreshold
+        The largest slice first; equal ones by name.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`abstention_threshold`, and if a slice has more answers than questions asked.
+
+    Notes
+    -----
+    Bonferroni's inequality over the slices that are judged. Choose the column before you look at the correctness.
+
+    Examples
+    --------
+    >>> places = ["north"] * 100 + ["south"] * 80 + ["east"] * 20
+    >>> found = slice_thresholds([0.95] * 200, [1] * 100 + [0] * 100, places, target=0.95)
+    >>> [(name, each.needed, each.judged, each.found.threshold) for name, each in found.items()]
+    [('north', 72, True, 0.0), ('south', 72, True, None), ('east', 80, False, None)]
+    """
+    rows = check_rows(confidence, correct, binary=True)
+    names = np.asarray(slices, dtype=np.str_)
+    check_same_length("confidence", rows.confidence, "slices", names)
+    sizes = {**dict.fromkeys(asked or (), 0), **Counter(names.tolist())}
+    ordered = sorted(sizes, key=lambda name: (-sizes[name], name))
+    needs = [fewest_answers(target, delta / k) for k in range(1, len(ordered) + 1)]
+    share = next((k for k, name in enumerate(ordered) if sizes[name] < needs[k]), len(ordered))
+    found = {}
+    for place, name in enumerate(ordered):
+        needed = needs[share - 1 if place < share else share]
+        reason = f"fewer than {needed} answers cannot show an accuracy of {target:g} here; got {sizes[name]}"
+        threshold = Abstention(None, 0, None, None, None, reason)
+        if place < share:
+            kept, n = names == name, None if asked is None else asked.get(name, 0)
+            c, a = rows.confidence[kept], rows.correct[kept]
+            threshold = abstention_threshold(c, a, target=target, delta=delta / share, steps=steps, asked=n)
+        found[name] = SliceThreshold(sizes[name], needed, place < share, threshold)
+    return found
 
 
 class Threshold(NamedTuple):

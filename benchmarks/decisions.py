@@ -1,0 +1,343 @@
+"""How often decisions are wrong: thresholds to answer from, in slices too; alarms of a model that drifts; planned runs.
+
+Questions are drawn with replacement from pools whose own values are the truth: K ~ U{2..12} classes with
+Dirichlet(alpha) probabilities, alpha in {.15, .4, 1, 3}, or nearly certain ones (the leading class has .8 to 1), with
+10 answers each. The leading class is right with its own probability c (calibrated), c squared (over-confident), or
+.25 + .5 c (crossing). The stated confidence is the square root of c with some noise, in steps of .05.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.special import ndtri
+
+from benchmarks._tables import table
+from semece.stats import Counts, abstention_threshold, change_at_look, fewest_answers, semx, slice_thresholds
+from semece.stats.calibration.abstention import lower_limit
+from semece.stats.simulation import dirichlet_mixture, easy, simulate
+from semece.stats.uncertainty.drift import TAIL
+from semece.stats.uncertainty.held_out_errors import held_out_gap
+from semece.stats.uncertainty.paired_errors import paired_mean
+from semece.stats.uncertainty.planning import pilot_spread, plan_questions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TITLE = "Decisions"
+REPLICATIONS = int(os.environ.get("DECISIONS_REPLICATIONS", "2000"))
+POOL = 100_000
+N_ANSWERS, DELTA = 10, 0.05
+POPULATIONS = {
+    "calibrated": (dirichlet_mixture, "calibrated"),
+    "over-confident": (dirichlet_mixture, "over-confident"),
+    "crossing": (dirichlet_mixture, "crossing"),
+    "nearly certain": (easy, "calibrated"),
+}
+SCORES = ("sem1", "sem2", "verbalized")
+TARGETS = (0.7, 0.9, 0.95)
+SIZES = (300, 1000)
+SLICES, EACH = 12, 250
+LOOKS, DRAWS = 100, 500
+"""Looks after the baseline, and how often the answers to each question are drawn: looks take one of these."""
+SERIES = (("mixed", 50, 5), ("mixed", 200, 4), ("mixed", 200, 10), ("mixed", 1000, 10), ("nearly certain", 200, 10))
+MOVED = (0.1, 0.3)
+PILOTS, WIDTHS = (50, 200, 500), (0.1, 0.05)
+PLANNED = {
+    "mixed": dirichlet_mixture,
+    "leading .5 to 1": partial(easy, confidence=(0.5, 1.0)),
+    "leading .8 to 1": easy,
+    "leading .95 to 1": partial(easy, confidence=(0.95, 1.0)),
+}
+
+ABOUT_THRESHOLDS = """\
+Thresholds (`abstention_threshold`, delta .05). In percent of the runs: a threshold is found / the accuracy of the
+answers above it is below the target (at most 5)."""
+ABOUT_SLICES = f"""\
+{SLICES} slices of {EACH} questions (`slice_thresholds`, delta .05). In percent of the runs: some slice has a
+threshold / some slice that has one misses the target (at most 5) / some slice would miss it if each had 5 % of its own.
+'Just below': all confidences are 1, and in every slice the accuracy is .001 below the target: the worst case."""
+ABOUT_DRIFT = f"""\
+{LOOKS} looks at the same questions after a baseline (`change_at_look`; accuracy and the held-out gap share 5 %). In
+percent of the series, where nothing has changed: an alarm at any look (at most 5) / an alarm of accuracy if each look
+has the usual paired 95 % interval / an alarm of accuracy if the mean of all looks so far is held against the baseline,
+whose rows are taken as independent and whose own noise is forgotten. Where a share of the questions has other answers
+from look {LOOKS // 10} on, in a tenth of the series: all intervals of accuracy, and of the gap, hold the true change
+at all looks (at least 97.5 each) / the change is found at the first look that has it / within ten."""
+
+ABOUT_PLANS = f"""\
+Runs of calibrated models that are planned by a pilot of {N_ANSWERS} answers (`plan_questions`), and then made with new
+questions. N: mean number of questions planned. In percent of a twentieth of the runs: the pilot's own spread is planned
+with / then the width of the run is within 10 % of the planned one (at least 90) / otherwise, with the upper limit of
+the spread, it is at most the planned one (at least 90)."""
+
+
+class Pool(NamedTuple):
+    """Questions of a population: in which step of the grid of thresholds each score lies, and whether it is right.
+
+    ``shares`` has shape (STEPS + 1, 2): of the questions that the k-th threshold adds, those wrong and those right.
+    """
+
+    shares: np.ndarray
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """Accuracy of the answers at or above each threshold; 0 above all answers."""
+        wrong, right = np.cumsum(self.shares, axis=0).T
+        return np.where(right > 0, right / np.maximum(wrong + right, 1e-12), 0.0)
+
+    def draw(self, rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
+        """Draw runs: how many answers each threshold leaves, and how many of them are right."""
+        drawn = rng.multinomial(size, self.shares.ravel(), shape).reshape(*shape, STEPS + 1, 2)
+        left = np.cumsum(drawn, axis=-2)
+        return left.sum(axis=-1), left[..., 1]
+
+
+STEPS, CHECKED = 20, 3
+"""Steps of the grid, and how many runs of a cell go through the public function, which must say the same."""
+
+
+def draw_pool(name: str, score: str) -> Pool:
+    """Draw the questions of a population, and their answers; a half right one counts as wrong."""
+    family, correctness = POPULATIONS[name]
+    rng = np.random.default_rng(len(name))
+    study = simulate(family(POOL, rng=rng), N_ANSWERS, correctness=correctness, rng=rng)
+    stated = np.clip(study.oracle_confidence**0.5 + rng.normal(0, 0.05, POOL), 0, 1)
+    values = {"sem1": study.sem1, "sem2": study.sem2, "verbalized": np.round(stated * 20) / 20}[score]
+    added = STEPS - np.floor(values * STEPS + 1e-7).astype(int)
+    return Pool(
+        np.bincount(2 * added + np.floor(study.correct).astype(int), minlength=2 * STEPS + 2).reshape(-1, 2) / POOL
+    )
+
+
+def places_of(n: np.ndarray, right: np.ndarray, target: float, delta: float) -> np.ndarray:
+    """Find the place of the threshold of each run on the grid, from the top; -1 where there is none."""
+    enough = n >= fewest_answers(target, delta)
+    holds = lower_limit(right.astype(float), np.maximum(n, 1), delta) >= target
+    kept = np.logical_and.accumulate(~enough | holds, axis=-1) & enough
+    return np.where(kept.any(axis=-1), STEPS - np.argmax(kept[..., ::-1], axis=-1), -1)
+
+
+def rows_of(n: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Make confidences and correctness of what a run has on the grid."""
+    added, hits = np.diff(n, prepend=0), np.diff(right, prepend=0)
+    grid = np.arange(STEPS, -1, -1) / STEPS
+    pieces = [np.repeat([1.0, 0.0], [hit, all_ - hit]) for hit, all_ in zip(hits, added, strict=True)]
+    return np.repeat(grid, added), np.concatenate(pieces)
+
+
+def thresholds(replications: int) -> str:
+    """Tabulate how often a threshold is found, and how often its promise is missed."""
+    rows = []
+    for name, score in product(POPULATIONS, SCORES):
+        pool = draw_pool(name, score)
+        for size in SIZES:
+            rng = np.random.default_rng([len(name), len(score), size])
+            n, right = pool.draw(rng, size, (replications,))
+            row = [name, score, f"{size:,}"]
+            for target in TARGETS:
+                found = places_of(n, right, target, DELTA)
+                for at in range(CHECKED):
+                    threshold = abstention_threshold(*rows_of(n[at], right[at]), target=target).threshold
+                    assert (threshold is None) == (found[at] < 0)
+                    assert threshold is None or round(STEPS * (1 - threshold)) == found[at]
+                row.append(percents(np.array([(found >= 0).mean(), misses(found, pool, target).mean()])))
+            rows.append(said(row))
+    return table(["population", "score", "N", *(f"target {target:g}" for target in TARGETS)], rows)
+
+
+def misses(places: np.ndarray, pool: Pool, target: float) -> np.ndarray:
+    """Say which thresholds leave answers that are right less often than promised."""
+    return (places >= 0) & (pool.accuracy[np.maximum(places, 0)] < target)
+
+
+def slices(replications: int) -> str:
+    """Tabulate how often some slice misses its target, with the shared risk and without."""
+    rows = []
+    for name, target in product((*POPULATIONS, "just below"), TARGETS):
+        pool = draw_pool(name, "sem1") if name in POPULATIONS else just_below(target)
+        rng = np.random.default_rng([len(name), int(1000 * target)])
+        n, right = pool.draw(rng, EACH, (replications, SLICES))
+        shared, own = (places_of(n, right, target, delta) for delta in (DELTA / SLICES, DELTA))
+        for at in range(CHECKED):
+            check_slices(n[at], right[at], shared[at], target)
+        missed = [misses(each, pool, target).any(axis=1).mean() for each in (shared, own)]
+        rows.append(said([name, f"{target:g}", percents(np.array([(shared >= 0).any(axis=1).mean(), *missed]))]))
+    return table(["population", "target", "found / missed / without sharing"], rows)
+
+
+def check_slices(n: np.ndarray, right: np.ndarray, places: np.ndarray, target: float) -> None:
+    """Hold the places of a run in slices against the public function."""
+    parts = [rows_of(*each) for each in zip(n, right, strict=True)]
+    names = np.repeat([f"slice {k:02d}" for k in range(SLICES)], [len(c) for c, _ in parts])
+    c, a = (np.concatenate(column) for column in zip(*parts, strict=True))
+    for k, (_, each) in enumerate(sorted(slice_thresholds(c, a, names, target=target).items())):
+        assert (each.found.threshold is None) == (places[k] < 0)
+        assert each.found.threshold is None or round(STEPS * (1 - each.found.threshold)) == places[k]
+
+
+def just_below(target: float) -> Pool:
+    """Questions that are right a little less often than wanted, all with confidence 1."""
+    shares = np.zeros((STEPS + 1, 2))
+    shares[0] = 1 - target + 0.001, target - 0.001
+    return Pool(shares)
+
+
+def drift(replications: int) -> str:
+    """Tabulate false alarms where nothing has changed, and what is found where something has."""
+    rows = []
+    for name, size, n in SERIES:
+        family = easy if name == "nearly certain" else dirichlet_mixture
+        still = drawn_questions(family(size, rng=0).pmf, n)
+        rng = np.random.default_rng([size, n])
+        row = [name, f"{size:,}", str(n)]
+        row.append(percents(np.mean([false_alarms(rng, still) for _ in range(replications)], axis=0)))
+        for moved in MOVED:
+            other = drawn_questions(family(size, rng=0).pmf, n, moved=moved)
+            found = [found_changes(rng, still, other) for _ in range(replications // 10)]
+            row.append(percents(np.mean(found, axis=0)))
+        rows.append(said(row))
+    header = [
+        "questions",
+        "N",
+        "n",
+        "alarm / paired / independent",
+        *(f"{m:.0%} other: held, held, found" for m in MOVED),
+    ]
+    return table(header, rows)
+
+
+def drawn_questions(pmf: np.ndarray, n: int, moved: float = 0.0) -> np.ndarray:
+    """Draw the answers to each question many times: correctness and residual, shape (2, Q, DRAWS).
+
+    The right class is drawn once from the question's own probabilities, which a share of the questions has reversed.
+    """
+    rng = np.random.default_rng([len(pmf), n])
+    right = np.array([rng.multinomial(1, p) for p in pmf]).astype(float)
+    some = rng.permutation(len(pmf))[: round(moved * len(pmf))]
+    pmf = pmf.copy()
+    pmf[some] = np.sort(pmf[some], axis=1)[np.arange(len(some))[:, None], np.argsort(np.argsort(-pmf[some], axis=1))]
+    counts = Counts.from_counts(np.concatenate([rng.multinomial(n, p, DRAWS) for p in pmf]))
+    grades = np.repeat(right, DRAWS, axis=0).ravel()
+    correct = np.add.reduceat(counts.mode_weights * grades, counts.offsets[:-1])
+    found = semx(correct=grades, counts=counts)
+    return np.stack([correct, np.bincount(found.question, found.value, len(correct))]).reshape(2, len(pmf), DRAWS)
+
+
+def series(rng: np.random.Generator, drawn: np.ndarray, looks: int) -> np.ndarray:
+    """Draw looks at the questions; shape (2, looks, Q)."""
+    place = rng.integers(0, DRAWS, (looks, drawn.shape[1]))
+    return drawn[:, np.arange(drawn.shape[1]), place]
+
+
+def false_alarms(rng: np.random.Generator, drawn: np.ndarray) -> tuple[bool, bool, bool]:
+    """Draw a series in which nothing changes, and say which rule has an alarm."""
+    every = series(rng, drawn, LOOKS + 1)
+    differences = every[:, 1:] - every[:, :1]
+    ours = [intervals(part) for part in differences]
+    paired = (paired_mean(d) for d in differences[0])
+    mean = every[0].mean(axis=1)
+    so_far = np.cumsum(mean[1:]) / np.arange(1, LOOKS + 1)
+    spread = np.sqrt(mean[0] * (1 - mean[0]) / (drawn.shape[1] * np.arange(1, LOOKS + 1)))
+    alarm = any(bool(((low > 0) | (high < 0)).any()) for low, high in ours)
+    return alarm, any(map(off, paired)), bool((np.abs(so_far - mean[0]) > 1.96 * spread).any())
+
+
+def intervals(differences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Give the ends of `change_at_look` at all looks at once; the last is held against the function."""
+    looks, n = np.arange(1, len(differences) + 1), differences.shape[1]
+    x = -ndtri(DELTA / 2 / (looks * (looks + 1)) / (2 * TAIL))
+    mean = differences.mean(axis=1)
+    half = x * np.sqrt((((differences - mean[:, None]) ** 2).sum(axis=1) + 1) / (n * (n - x**2)))
+    last = change_at_look(differences[-1], len(differences), alarms=DELTA / 2)
+    assert np.allclose((last.low, last.high), (mean[-1] - half[-1], mean[-1] + half[-1]))
+    return mean - half, mean + half
+
+
+def off(found: Any) -> bool:
+    """Whether an interval leaves 0 out."""
+    return bool(found.low > 0 or found.high < 0)
+
+
+def found_changes(rng: np.random.Generator, still: np.ndarray, other: np.ndarray) -> tuple[bool, bool, bool, bool]:
+    """Draw a series that changes: whether all intervals hold, of accuracy and gap, and how soon an alarm comes."""
+    first = LOOKS // 10
+    every = np.concatenate([series(rng, still, first), series(rng, other, LOOKS + 1 - first)], axis=1)
+    changed = (other.mean(axis=2) - still.mean(axis=2)).mean(axis=1)
+    held, alarms = [], np.zeros(LOOKS + 1, dtype=bool)
+    for part, change in zip(every[:, 1:] - every[:, :1], changed, strict=True):
+        low, high = intervals(part)
+        truth = np.where(np.arange(1, LOOKS + 1) < first, 0.0, change)
+        held.append(bool(((low <= truth) & (truth <= high)).all()))
+        alarms[1:] |= (low > 0) | (high < 0)
+    return held[0], held[1], bool(alarms[first]), bool(alarms[first : first + 10].any())
+
+
+def plans(replications: int) -> str:
+    """Tabulate how near the width of a run comes to the planned one."""
+    rows = []
+    for name, pilot, width in product(PLANNED, PILOTS, WIDTHS):
+        pmf = PLANNED[name](POOL // 5, rng=0).pmf
+        rng = np.random.default_rng([len(name), pilot, int(100 * width)])
+        right = np.array([rng.multinomial(1, p) for p in pmf])
+        row = [name, f"{pilot:,}", f"{width:g}"]
+        for n in (4, N_ANSWERS):
+            found = np.array([planned(rng, pmf, right, (pilot, width, n)) for _ in range(replications // 20)])
+            near, ours = found[:, 0] == 1, found[:, 1]
+            at_most = np.mean(ours[~near] <= 1) if (~near).any() else np.nan
+            within = np.mean(np.abs(ours[near] - 1) <= 0.1) if near.any() else np.nan
+            row += [f"{found[:, 2].mean():,.0f}", *(f"{100 * x:.0f}" for x in (near.mean(), within, at_most))]
+        rows.append(said(row))
+    head = ["questions", "pilot", "width"]
+    for n in (4, N_ANSWERS):
+        head += [f"n = {n}: N", "by the pilot", "within 10 %", "upper limit: at most"]
+    return table(head, rows)
+
+
+def planned(rng: np.random.Generator, pmf: np.ndarray, right: np.ndarray, cell: tuple) -> tuple[bool, float, int]:
+    """Plan a run by a pilot and make it: whether the pilot's own spread is planned with, achieved / planned, N."""
+    pilot, width, n = cell
+    index = rng.integers(0, len(pmf), pilot)
+    counts = Counts.from_counts(rng.multinomial(N_ANSWERS, pmf[index]))
+    made = plan_questions(pilot_spread(counts, right[index].ravel(), n_answers=n, rng=rng), width=width)
+    index = rng.integers(0, len(pmf), made.questions)
+    counts = Counts.from_counts(rng.multinomial(n, pmf[index]))
+    found = held_out_gap(semx(correct=right[index].ravel().astype(float), counts=counts))
+    return made.basis == "pilot", (found.high - found.low) / width, made.questions
+
+
+def percents(shares: np.ndarray) -> str:
+    """Write shares as percentages."""
+    return " / ".join(f"{100 * share:.1f}" for share in shares)
+
+
+def said(row: list[str]) -> list[str]:
+    """Print a row while the others are being made."""
+    print(*row, sep=" | ", file=sys.stderr, flush=True)
+    return row
+
+
+PARTS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "thresholds": (ABOUT_THRESHOLDS, thresholds),
+    "slices": (ABOUT_SLICES, slices),
+    "drift": (ABOUT_DRIFT, drift),
+    "plans": (ABOUT_PLANS, plans),
+}
+
+
+def main(replications: int = REPLICATIONS) -> str:
+    start = time.perf_counter()
+    made = [part for about, make in PARTS.values() for part in (about, make(replications))]
+    minutes = (time.perf_counter() - start) / 60
+    setting = f"{replications:,} runs a cell, pools of {POOL:,} questions, {minutes:.0f} minutes."
+    return "\n\n".join([" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, *made])
+
+
+if __name__ == "__main__":
+    print(PARTS[sys.argv[1]][1](REPLICATIONS) if sys.argv[1:] else main())

@@ -1,0 +1,189 @@
+"""From which confidence on to answer: the thresholds of a run, of all its questions or of slices of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from semece.show.tables.paper_tables import ABSTENTION, abstention_rows, attempted, group_of, promise_text
+from semece.stats import fewest_answers, frame, slice_thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import polars as pl
+
+    from semece import Question, Run
+    from semece.show.tables.paper_tables import PooledQuestions
+
+NOTHING = "(none)"
+"""The slice of questions that lack the column."""
+
+
+class Decision(NamedTuple):
+    """Thresholds, and what they promise.
+
+    Parameters
+    ----------
+    needs : tuple of str
+        What a threshold takes, said before any is looked for.
+    table : DataFrame
+        A row per score, with slices one per score and slice: ``score``, ``target``, ``questions`` (asked),
+        ``threshold``, ``answered``, ``coverage`` (share of the questions asked), ``accuracy``, ``accuracy_low``,
+        ``promise``, ``reason``; of slices also ``slice``, ``answers`` and ``needed``.
+    notes : tuple of str
+        What is promised, and under which conditions.
+    group : PooledQuestions
+        The questions.
+    """
+
+    needs: tuple[str, ...]
+    table: pl.DataFrame
+    notes: tuple[str, ...]
+    group: PooledQuestions
+
+
+def decide(run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | None = None) -> Decision:
+    """Find from which confidence on to answer, for every score of a run.
+
+    Parameters
+    ----------
+    run : Run
+        An opened run file.
+    target : float
+        Share of right answers wanted among those given, in (0, 1).
+    delta : float
+        How often a promise may be wrong, in (0, 1).
+    by : str, optional
+        A column of the questions' metadata: a threshold for each of its values, one promise for all of them.
+
+    Returns
+    -------
+    Decision
+
+    Raises
+    ------
+    ValueError
+        For numbers out of range, and a column that no question has.
+    SemeceError
+        No question is complete.
+    """
+    group = group_of(run.model, [run])
+    alone = fewest_answers(target, delta)
+    needs = (f"A threshold takes at least {alone:,} answers, all of them right, to promise {_percent(target)}.",)
+    if by is None:
+        table = abstention_rows(group, [target], delta=delta)
+        return Decision(needs, table, (*_promise(table), *_notes(group, table)), group)
+    slices = slices_of([view.question for view in run.question_views()], by)
+    table = slice_rows(group, slices, target=target, delta=delta)
+    column = f"Choose the column before you look: {by} is one of many that slices can be made by."
+    notes = (*_promise(table), *_notes(group, table), *([column] if _promised(table) else []))
+    return Decision((*needs, *_shared(table, by)), table, notes, group)
+
+
+def slices_of(questions: Sequence[Question], by: str) -> dict[str, str]:
+    """Say of each question's id which slice it is in.
+
+    Raises
+    ------
+    ValueError
+        No question has the column.
+    """
+    found = {question.id: _value(question.metadata, by) for question in questions}
+    if all(value is None for value in found.values()):
+        names = sorted({name for question in questions for name in _columns(question.metadata)})
+        known = f"they have {', '.join(names)}" if names else "they have no metadata"
+        raise ValueError(f"the questions must have a column {by!r} to be sliced by; {known}")
+    return {name: NOTHING if value is None else value for name, value in found.items()}
+
+
+def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Give the columns of a question, those of a field ``metadata`` among them."""
+    inner = metadata.get("metadata")
+    if not isinstance(inner, dict):
+        return dict(metadata)
+    return {**inner, **{name: value for name, value in metadata.items() if name != "metadata"}}
+
+
+def _value(metadata: Mapping[str, Any], by: str) -> str | None:
+    """Write the value of a column as a text; None where there is none."""
+    value = _columns(metadata).get(by)
+    if value is None or value == "":
+        return None
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def slice_rows(
+    group: PooledQuestions, slices: Mapping[str, str], *, target: float, delta: float = 0.05
+) -> pl.DataFrame:
+    """Give the threshold of each score in each slice (:func:`semece.slice_thresholds`).
+
+    Parameters
+    ----------
+    group : PooledQuestions
+        The questions of one run.
+    slices : mapping of str to str
+        The slice of each question that was asked, by its id.
+    target, delta
+        As in :func:`decide`.
+
+    Returns
+    -------
+    DataFrame
+        See :class:`Decision`.
+    """
+    rows, asked = [], Counter(slices.values())
+    for score, c, a, ids in attempted(group):
+        places = [slices[name] for name in ids.tolist()]
+        for name, each in slice_thresholds(c, a, places, target=target, delta=delta, asked=asked).items():
+            promise = None if each.found.threshold is None else promise_text(target, delta)
+            row = {"score": score, "slice": name, "target": target, "questions": asked[name], "promise": promise}
+            rows.append(row | {"answers": each.answers, "needed": each.needed} | each.found._asdict())
+    head = {"score": str, "slice": str, "target": float, "questions": int, "answers": int, "needed": int}
+    return frame(rows, head | ABSTENTION)
+
+
+def _shared(table: pl.DataFrame, by: str) -> tuple[str, ...]:
+    """Say what slices take together, score by score where that differs."""
+    said = []
+    for (score,), rows in table.group_by("score", maintain_order=True):
+        judged = rows.filter(rows["answers"] >= rows["needed"])
+        few = rows.height - judged.height
+        left = f"; {few:,} of {rows.height:,} slices by {by} have fewer and are not judged" if few else ""
+        if judged.height:
+            each = f"{judged['needed'][0]:,} right answers in each of the {judged.height:,} slices that share the risk"
+            said.append((str(score), f"{each}{left}"))
+        else:
+            said.append((str(score), f"{rows['needed'][0]:,} right answers in a slice alone{left}"))
+    if len({text for _, text in said}) == 1:
+        return (f"By {by} it takes at least {said[0][1]}.",)
+    return tuple(f"By {by}, {score}: at least {text}." for score, text in said)
+
+
+def _promised(table: pl.DataFrame) -> bool:
+    return table["threshold"].null_count() < table.height
+
+
+def _promise(table: pl.DataFrame) -> tuple[str, ...]:
+    """Say once what every threshold of a table promises."""
+    if not _promised(table):
+        return ("No threshold: nothing can be promised.",)
+    promise = table["promise"].drop_nulls()[0]
+    every = ", in all slices of a score together" if "slice" in table.columns else ""
+    return (f"What a threshold promises{every}: {promise}.",)
+
+
+def _notes(group: PooledQuestions, table: pl.DataFrame) -> tuple[str, ...]:
+    """Say what a reader must know beside the promise."""
+    notes = ["The share answered is of all questions asked: failed and refused ones are not answered."]
+    if len(set(table["score"])) > 1 and _promised(table):
+        notes.append("Each score has a promise of its own: choose one before you look, not the best of them after.")
+    half = int(((group.pool.correct % 1) > 0).sum())
+    if half:
+        notes.append(f"{half:,} answers that are right in part, because answers tie, count as wrong.")
+    return tuple(notes)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.6g} %"
