@@ -137,7 +137,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
     if done < selected:
         yield f"{done:,} of {selected:,} questions complete"
     said = tables.says(row)
-    yield f"{run.name}: {said['model']}"
+    yield f"{row['run']}: {said['model']}"
     yield from filter(None, (said["confidences"], said["refusals"]))
     yield from tables.reading_lines(run.counts, run.confidences, run.unlabelled)
     if "rules" in run.judge_names:
@@ -280,7 +280,16 @@ def table(  # noqa: PLR0917 - one parameter per option
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)
         text = tables.render(found, cast("tables.Format", form), digits=digits)
+        say_apart(opened)
     write(f"{text.rstrip()}\n".encode(), output)
+
+
+def say_apart(runs: Sequence[Run]) -> None:
+    """Say which datasets have no pooled row and why."""
+    from semece import tables
+
+    for sentence in tables.not_pooled(tables.arms_of(runs)).values():
+        typer.echo(f"semece: {sentence}", err=True)
 
 
 def figure(
@@ -295,6 +304,7 @@ def figure(
 
     with open_runs(runs, judge) as opened, bad_arguments():
         path = figures.save(draw(name, opened), output)
+        say_apart(opened)
     typer.echo(str(path))
 
 

@@ -42,13 +42,20 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None, _option("--questions", help="A dataset or file with the texts and references, by id.", panel=FILES)
     ] = None,
     model: Annotated[
-        str | None, _option("--model", "-m", help="Only this model, where the files name several.", panel=FILES)
+        str | None,
+        _option("--model", "-m", help="Only this model, where the files name several; else its name.", panel=FILES),
     ] = None,
     scorer: Annotated[
         str | None, _option("--scorer", help="Whose scores are the grades of --judge given.", panel=FILES)
     ] = None,
     pattern: Annotated[
         str | None, _option("--answer-pattern", help="A regular expression that finds the answer.", panel=FILES)
+    ] = None,
+    name: Annotated[
+        str | None, _option("--name", help="What tables and figures call the model. Default: as the files do.")
+    ] = None,
+    dataset: Annotated[
+        str | None, _option("--dataset", "-d", help="What they call the questions. Default: as the files do.")
     ] = None,
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.
@@ -60,7 +67,7 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     from semece.runs import score as store_samples
 
     path = output or Path("runs") / f"{files[0].stem}.db"
-    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern)
+    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, name, dataset)
     for hint in store_samples(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)
     print_summary([path])

@@ -118,7 +118,7 @@ def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
 
 def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[str]:
     """Lay a study out: sentences, table, what was spent, and the paths of the runs that are in the table."""
-    from semece.show import grid_table
+    from semece.show import apart, grid_table
 
     for one, numbers in zip(found, read, strict=True):
         yield cell_sentence(one, numbers)
@@ -129,6 +129,7 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
     if table.height:
         yield f"\n{aligned(shown(table))}\n"
         yield from table_notes(made)
+        yield from apart(there).values()
     yield from spent_lines(there)
     yield ""
     pairs = zip(found, read, strict=True)
@@ -182,7 +183,7 @@ def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
 def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> dict[str, Any]:
     """Give a study as JSON."""
     from semece import tables
-    from semece.show import grid_table
+    from semece.show import apart, grid_table
 
     there = [numbers for numbers in read if numbers is not None]
     table = grid_table(there, n_bins=made.binning.n_bins, closed=made.binning.closed)
@@ -202,6 +203,7 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
         "bins": made.binning.n_bins,
         "closed": made.binning.closed,
         "cells": cells,
+        "notes": list(apart(there).values()),
         "table": json.loads(tables.to_json(table)),
     }
 

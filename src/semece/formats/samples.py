@@ -3,8 +3,8 @@
 ``{"id", "question", "references": [..], "answers": [..], "confidences": [0.9, null, ..]?, "labels": [0, 0, 1]?,
 "grades": {"0": "correct"}?}``. ``labels`` are the semantic classes of the answers; ``grades`` the verdict per label.
 ``responses`` (or ``samples``, ``completions``, ``generations``) instead of ``answers`` are whole texts in which the
-answer is still to be found. A JSON array of such rows, and CSV, TSV and Parquet files with the same columns are read
-alike; a list in a cell of text is JSON.
+answer is still to be found. ``model`` and ``dataset`` say whose they are. A JSON array of such rows, and CSV, TSV and
+Parquet files with the same columns are read alike; a list in a cell of text is JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from semece.formats.json_stream import Json
-    from semece.formats.sources import Opening, SampleFile, Wanted
+    from semece.formats.sources import Findings, Opening, SampleFile, Wanted
 
 WHOLE_NAMES = ("responses", "samples", "completions", "generations")
 """Lists of whole responses."""
@@ -44,11 +44,20 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     ParseError
         Naming file, line, what was expected and what came.
     """
-    del wanted
+    datasets: dict[str, tuple[Findings, str]] = {}
     for source in sources:
         for place, row in source.table_rows():
-            for sample in source.findings.tried(sample_from, row, source.where(place), place):
+            where = source.where(place)
+            if isinstance(dataset := row.get("dataset"), str) and dataset:
+                datasets.setdefault(dataset, (source.findings, where))
+            model = row.get("model")
+            if isinstance(model, str) and model and wanted.leaves_out(source.findings.add_model(model, where)):
+                continue
+            for sample in source.findings.tried(sample_from, row, where, place):
                 yield replace(sample, file=str(source.path))
+    if len(datasets) == 1:  # several are parts of one
+        ((name, (findings, where)),) = datasets.items()
+        findings.add_dataset(name, where)
 
 
 def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> FileQuestion:

@@ -25,10 +25,13 @@ from .renderers import to_json as to_json
 from .renderers import to_latex as to_latex
 from .renderers import to_markdown as to_markdown
 from .renderers import value_text as value_text
+from .run import Names as Names
 from .run import QuestionView as QuestionView
 from .run import Run as Run
+from .run import all_names as all_names
 from .run import names_of as names_of
 from .run import pool_of as pool_of
+from .scored_samples import UNNAMED as UNNAMED
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
 from .sentences import KNOWS as KNOWS

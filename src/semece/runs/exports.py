@@ -47,7 +47,10 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
         if form != "jsonl":
             raise SemeceError(f"samples are written as jsonl; got {form}")
         views, left_out = _samples(run.question_views())
-        write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in views).encode(), output)
+        write(
+            "".join(json.dumps(_sample(v) | run.names._asdict(), ensure_ascii=False) + "\n" for v in views).encode(),
+            output,
+        )
         return left_out
     if what not in {"responses", "estimates"}:
         raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")

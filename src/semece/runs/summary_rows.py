@@ -8,11 +8,12 @@ import polars as pl
 
 from semece.runs.graded_classes import model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, metrics_of
+from semece.runs.run import all_names
 from semece.runs.sentences import REASONS, excluded_text
 from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, paired_bootstrap, reliability_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from semece.runs.graded_classes import GradedClasses
     from semece.runs.metrics import Confidence, Floats, Table
@@ -32,12 +33,12 @@ NOTE = (
 """Goes under a headline table."""
 
 
-def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
+def summary_table(runs: Sequence[Run]) -> pl.DataFrame:
     """Summarise runs, one row each.
 
     Parameters
     ----------
-    runs : iterable of Run
+    runs : sequence of Run
         Opened run files.
 
     Returns
@@ -45,7 +46,7 @@ def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
     DataFrame
         The columns of :func:`summary_row`.
     """
-    return summary_frame(row_of_run(run) for run in runs)
+    return summary_frame(row_of_run(run, names.title) for run, names in zip(runs, all_names(runs), strict=True))
 
 
 class RunFacts(NamedTuple):

@@ -6,5 +6,6 @@ from .figures.run_figures import draw as draw
 from .report import build as build
 from .report import cost_text as cost_text
 from .tables.study_grid import CellNumbers as CellNumbers
+from .tables.study_grid import apart as apart
 from .tables.study_grid import grid_table as grid_table
 from .tables.study_grid import read_cell as read_cell

@@ -34,7 +34,7 @@ from semece.runs import (
     value_text,
 )
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
-from semece.show.tables.paper_tables import TABLES, By, paper_table
+from semece.show.tables.paper_tables import TABLES, By, arms_of, not_pooled, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
 from semece.stats import REGIMES, gap_interval
 
@@ -46,6 +46,7 @@ __all__ = [
     "TABLES",
     "By",
     "Format",
+    "arms_of",
     "bounds_text",
     "cells",
     "constants_table",
@@ -56,6 +57,7 @@ __all__ = [
     "headline",
     "judge_text",
     "label",
+    "not_pooled",
     "pairs_table",
     "paper_table",
     "partition_table",

@@ -11,11 +11,12 @@ import polars as pl
 from semece.errors import SemeceError
 from semece.runs import (
     CONFIDENCES,
+    UNNAMED,
     Binning,
+    all_names,
     graded_classes,
     metric_columns,
     metrics_of,
-    names_of,
     pool_of,
     residual_columns,
     spread,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from semece.runs import GradedClasses, QuestionView, Run
+    from semece.runs import GradedClasses, Names, QuestionView, Run
     from semece.stats import Closed, Pool, SemX
 
 POOLED = "pooled"
@@ -67,26 +68,80 @@ class PooledQuestions(NamedTuple):
     asked: int
 
 
+class Arm(NamedTuple):
+    """What decides whether a run is pooled with others.
+
+    Parameters
+    ----------
+    names : Names
+        What it is called.
+    answered_by : str
+        Its model, whatever it is called.
+    n : int
+        Responses asked per question.
+    """
+
+    names: Names
+    answered_by: str
+    n: int
+
+
+def not_pooled(arms: Sequence[Arm]) -> dict[str, str]:
+    """Say of each dataset of several runs that cannot be pooled why.
+
+    Examples
+    --------
+    >>> from semece.runs import Names
+    >>> not_pooled([Arm(Names("nq", "warm"), "x/m", 10), Arm(Names("nq", "cold"), "x/m", 10)])["nq"]
+    'nq has no pooled row: warm and cold are runs of one model, x/m, which would count twice'
+    """
+    found = {}
+    for dataset in dict.fromkeys(arm.names.dataset for arm in arms):
+        members = [arm for arm in arms if arm.names.dataset == dataset]
+        first = {arm.answered_by: arm for arm in reversed(members)}
+        twice = next((arm for arm in members if first[arm.answered_by] is not arm), None)
+        sizes = sorted({arm.n for arm in members})
+        if twice is not None:
+            model = twice.answered_by
+            why = (
+                f"{first[model].names.model} and {twice.names.model} are runs of one model, {model}, which would count"
+            )
+            hint = "; 'semece score --name NAME' names it" if model == UNNAMED else ""
+            found[dataset] = f"{dataset} has no pooled row: {why} twice{hint}"
+        elif len(sizes) > 1:
+            counts = " and ".join(map(str, sizes))
+            found[dataset] = f"{dataset} has no pooled row: its runs asked for {counts} answers per question"
+    return found
+
+
+def arms_of(runs: Sequence[Run]) -> list[Arm]:
+    """Say of runs what decides whether they are pooled."""
+    named = zip(runs, all_names(runs), strict=True)
+    return [Arm(names, run.answered_by, run.n) for run, names in named]
+
+
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
-    """Give each run, and after the last run of a dataset all of them together if they asked for as many responses.
+    """Give each run, and after the last of several runs of a dataset all together, unless :func:`not_pooled`.
 
     Raises
     ------
     SemeceError
         A run has no complete question.
     """
-    for dataset in dict.fromkeys(run.dataset for run in runs):
-        members = [run for run in runs if run.dataset == dataset]
-        for run, name in zip(members, names_of(members), strict=True):
-            yield group_of(name, [run])
-        if len(members) > 1 and len({run.n for run in members}) == 1:
-            yield group_of(POOLED, members)
+    arms = arms_of(runs)
+    apart = not_pooled(arms)
+    for dataset in dict.fromkeys(arm.names.dataset for arm in arms):
+        members = [(run, arm) for run, arm in zip(runs, arms, strict=True) if arm.names.dataset == dataset]
+        for run, arm in members:
+            yield group_of(arm.names.model, [run])
+        if len(members) > 1 and dataset not in apart:
+            yield group_of(POOLED, [run for run, _ in members])
 
 
 def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
-    return group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
+    return group_of_views(first.names.dataset, model, first.n, [view for run in runs for view in run.question_views()])
 
 
 def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:

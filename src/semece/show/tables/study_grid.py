@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from semece.runs import Binning, row_of_run
-from semece.show.tables.paper_tables import POOLED, PooledQuestions, calibration_rows, group_of_views, named
+from semece.runs import Binning, Names, row_of_run
+from semece.show.tables.paper_tables import (
+    POOLED,
+    Arm,
+    PooledQuestions,
+    calibration_rows,
+    group_of_views,
+    named,
+    not_pooled,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from semece.runs import QuestionView, Run
     from semece.stats import Closed
@@ -27,6 +35,8 @@ class CellNumbers(NamedTuple):
     ----------
     dataset, model : str
         What the study calls them.
+    answered_by : str
+        Its model, whatever it is called.
     n : int
         Responses asked per question.
     complete, selected : int
@@ -43,6 +53,7 @@ class CellNumbers(NamedTuple):
 
     dataset: str
     model: str
+    answered_by: str
     n: int
     complete: int
     selected: int
@@ -52,9 +63,14 @@ class CellNumbers(NamedTuple):
     events: tuple[str, ...]
 
     @property
-    def name(self) -> str:
+    def names(self) -> Names:
         """Dataset and model, for people."""
-        return f"{self.dataset} · {self.model}"
+        return Names(self.dataset, self.model)
+
+    @property
+    def name(self) -> str:
+        """Both in one text."""
+        return self.names.title
 
 
 def read_cell(run: Run, dataset: str, model: str, *, n_bins: int = 10, closed: Closed = "left") -> CellNumbers:
@@ -81,9 +97,9 @@ def read_cell(run: Run, dataset: str, model: str, *, n_bins: int = 10, closed: C
     >>> numbers.complete, numbers.row["accuracy"]
     (3, 1.0)
     """
-    row = row_of_run(run, f"{dataset} · {model}", Binning(n_bins, closed))
+    row = row_of_run(run, Names(dataset, model).title, Binning(n_bins, closed))
     views = tuple(replace(view, responses=()) for view in run.question_views())
-    return CellNumbers(dataset, model, run.n, *run.complete, row, views, run.spent, run.events)
+    return CellNumbers(dataset, model, run.answered_by, run.n, *run.complete, row, views, run.spent, run.events)
 
 
 def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed = "left") -> pl.DataFrame:
@@ -100,22 +116,34 @@ def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed
     -------
     DataFrame
         The columns of ``semece.tables.paper_table("ece", ...)``; after the last run of a dataset with several one row
-        of all of them, in which a question is the unit. Empty if no question is complete.
+        of all of them, in which a question is the unit, unless :func:`apart`. Empty if no question is complete.
 
     Examples
     --------
     >>> from semece.runs.evaluation import evaluate_sync
     >>> with evaluate_sync("fake/?pmf=1", "starter", n=4, limit=3) as run:
-    ...     cells = [read_cell(run, "starter", name) for name in ("a", "b")]
+    ...     one = read_cell(run, "starter", "a")
+    >>> cells = [one, one._replace(model="b", answered_by="another")]
     >>> grid_table(cells).select("model", "questions").rows()
     [('a', 3), ('b', 3), ('pooled', 6)]
     """
-    parts = []
-    for dataset in dict.fromkeys(cell.dataset for cell in cells):
-        entering = [cell for cell in cells if cell.dataset == dataset and cell.row["questions"]]
-        members = [(cell.model, cell.n, cell.views) for cell in entering]
-        if len(members) > 1:
-            members.append((POOLED, members[0][1], tuple(view for _, _, views in members for view in views)))
-        groups: list[PooledQuestions] = [group_of_views(dataset, model, n, views) for model, n, views in members]
-        parts += [named(group, calibration_rows(group, n_bins=n_bins, closed=closed)) for group in groups]
-    return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
+    rows = [named(group, calibration_rows(group, n_bins=n_bins, closed=closed)) for group in groups_of_cells(cells)]
+    return pl.concat(rows, how="diagonal_relaxed") if rows else pl.DataFrame()
+
+
+def groups_of_cells(cells: Sequence[CellNumbers]) -> Iterator[PooledQuestions]:
+    """Give each run with a complete question, and after the last of a dataset all together, unless :func:`apart`."""
+    entering = [cell for cell in cells if cell.row["questions"]]
+    without = apart(cells)
+    for dataset in dict.fromkeys(cell.dataset for cell in entering):
+        members = [cell for cell in entering if cell.dataset == dataset]
+        for cell in members:
+            yield group_of_views(dataset, cell.model, cell.n, cell.views)
+        if len(members) > 1 and dataset not in without:
+            views = tuple(view for cell in members for view in cell.views)
+            yield group_of_views(dataset, POOLED, members[0].n, views)
+
+
+def apart(cells: Sequence[CellNumbers]) -> dict[str, str]:
+    """Say of each dataset whose runs are not pooled why; as :func:`semece.show.tables.paper_tables.not_pooled`."""
+    return not_pooled([Arm(cell.names, cell.answered_by, cell.n) for cell in cells if cell.row["questions"]])
