@@ -13,7 +13,7 @@ from semece.errors import SemeceError
 from semece.runs.renderers import to_csv, to_latex
 from semece.runs.run import Run
 from semece.runs.scored_samples import SamplesReading, score
-from semece.show.figures.run_figures import FIGURES, MOST, draw
+from semece.show.figures.run_figures import FIGURES, draw
 from semece.show.tables.paper_tables import (
     BUDGET_TABLES,
     POOLED,
@@ -366,7 +366,7 @@ def test_rows_of_samples_say_whose_they_are(semece, tmp_path):
         (("table", "ece", "RUN", "--format", "xls"), "format must be one of md, latex, csv, json; got 'xls'"),
         (("figure", "margins", "RUN", "-o", "a.pdf"), "figure must be one of reliability, "),
         (("figure", "margin", "RUN", "-o", "a.bmp"), "a figure is written as .pdf, .svg or .png; got 'a.bmp'"),
-        (("figure", "margin", *["RUN"] * (MOST + 1), "-o", "a.pdf"), f"a figure has at most {MOST} panels"),
+        (("table", "ece", "RUN", "--width", "3.03"), "--width is for --format latex; got md"),
         (("table", "ece", "absent.db"), "absent.db"),
         (("figure", "margin", "RUN", "-o", "no/such/a.pdf"), "cannot be written"),
     ],

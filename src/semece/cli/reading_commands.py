@@ -26,7 +26,8 @@ Recalibrate = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 TABLE_NAMES = "ece, semx, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
 FIGURE_NAMES = (
-    "reliability, semx, semx-budget, risk-coverage, margin, regime, sweep, sweep-ece, rate, budget or predictions"
+    "reliability, reliability-pooled, semx, semx-budget, risk-coverage, margin, regime, sweep, sweep-ece, rate, "
+    "budget, regime-map, gaps or predictions"
 )
 
 
@@ -265,6 +266,9 @@ def table(  # noqa: PLR0917 - one parameter per option
     form: Annotated[str, typer.Option("--format", "-f", help="md, latex, csv or json.")] = "md",
     digits: Annotated[int, typer.Option("--digits", min=0, max=17, help="Decimals in md and latex.")] = 3,
     by: Annotated[str, typer.Option("--by", help="bin, or for semx: budget, fewer answers.")] = "bin",
+    width: Annotated[
+        float | None, typer.Option("--width", min=2.0, max=12.0, help="Inches: LaTeX as floats that fit this width.")
+    ] = None,
     output: ToStdout = None,
     judge: Judge = None,
 ) -> None:
@@ -279,7 +283,13 @@ def table(  # noqa: PLR0917 - one parameter per option
         found = tables.paper_table(name, opened, by=cast("tables.By", by))
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)
-        text = tables.render(found, cast("tables.Format", form), digits=digits)
+        if width is not None and form != "latex":
+            raise ValueError(f"--width is for --format latex; got {form}")
+        text = (
+            tables.render(found, cast("tables.Format", form), digits=digits)
+            if width is None
+            else tables.fitted(name, found, width=width, digits=digits)
+        )
         say_apart(opened)
     write(f"{text.rstrip()}\n".encode(), output)
 

@@ -17,7 +17,9 @@ from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format
 from .renderers import cells as cells
 from .renderers import end_text as end_text
+from .renderers import escaped_latex as escaped_latex
 from .renderers import label as label
+from .renderers import latex_rows as latex_rows
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv

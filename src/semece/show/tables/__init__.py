@@ -33,6 +33,7 @@ from semece.runs import (
     to_markdown,
     value_text,
 )
+from semece.show.tables.captions import fitted
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
 from semece.show.tables.paper_tables import TABLES, By, arms_of, not_pooled, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
@@ -52,6 +53,7 @@ __all__ = [
     "constants_table",
     "end_text",
     "excluded_text",
+    "fitted",
     "gap_interval",
     "grading_table",
     "headline",

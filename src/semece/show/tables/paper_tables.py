@@ -26,7 +26,7 @@ from semece.runs import (
 from semece.stats import BUDGETS, alignment, frame, margin_strata, rate, rate_slope, semx_table, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -147,6 +147,7 @@ def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
 def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:
     """Pool questions, of one run or several, under the names of a dataset and a model."""
     found = pool_of(views)
+    found = found._replace(sem2=np.array([views[place].estimate.sem2 for place in found.question], dtype=np.float64))
     ids = np.array([view.question.id for view in views])[found.question]
     refused = np.array([view.estimate.refused for view in views])[found.question]
     return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused, len(views))
@@ -187,8 +188,12 @@ def paper_table(name: str, runs: Sequence[Run], *, by: By = "bin") -> pl.DataFra
         raise ValueError(f"by must be bin or budget; got {by!r}")
     if by == "budget" and name not in BUDGET_TABLES:
         raise ValueError(f"only the table {', '.join(BUDGET_TABLES)} has rows by budget; got {name!r}")
-    make = BUDGET_TABLES[name] if by == "budget" else TABLES[name]
-    return pl.concat([named(group, make(group)) for group in groups(runs)], how="diagonal_relaxed")
+    return stacked(BUDGET_TABLES[name] if by == "budget" else TABLES[name], groups(runs))
+
+
+def stacked(make: Callable[[PooledQuestions], pl.DataFrame], every: Iterable[PooledQuestions]) -> pl.DataFrame:
+    """Make a table of each group, and stack them under their names."""
+    return pl.concat([named(group, make(group)) for group in every], how="diagonal_relaxed")
 
 
 def named(group: PooledQuestions, part: pl.DataFrame) -> pl.DataFrame:
@@ -233,11 +238,13 @@ def repeated(ids: NDArray[np.str_]) -> NDArray[np.str_] | None:
     return ids if len(np.unique(ids)) < len(ids) else None
 
 
-def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
+def bootstrap_rows(
+    group: PooledQuestions, *, low_margin: NDArray[np.bool_] | None = None, closed: Closed = "left"
+) -> pl.DataFrame:
     """Give the paired differences of Sem1 and Sem2 (:func:`semece.paired_bootstrap`).
 
     ``mean_difference`` and ``ece_difference`` with intervals, the same on the questions of low margin, and a ``note``
-    and ``low_margin_note`` where an ECE difference cannot be trusted.
+    and ``low_margin_note`` where an ECE difference cannot be trusted. Low is a margin below 1/sqrt(n), unless given.
     """
     from semece.stats import is_low_margin, paired_bootstrap
 
@@ -245,8 +252,9 @@ def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
     if len(np.unique(group.ids)) < 2:
         name = f"{group.dataset} · {group.model}"
         raise SemeceError(f"{name}: at least 2 complete questions are needed to resample; got 1")
-    low = is_low_margin(pool.margin, pool.n_responses)
-    found = paired_bootstrap(*known(pool.sem1, pool.sem2, pool.correct), low_margin=low, ids=repeated(group.ids))
+    low = is_low_margin(pool.margin, pool.n_responses) if low_margin is None else low_margin
+    columns = known(pool.sem1, pool.sem2, pool.correct)
+    found = paired_bootstrap(*columns, low_margin=low, ids=repeated(group.ids), closed=closed)
     row: dict[str, Any] = {"questions": found.overall.n_questions}
     row |= spread("mean_difference", found.overall.mean_difference)
     row |= spread("ece_difference", found.overall.ece_difference)

@@ -68,6 +68,11 @@ class CellNumbers(NamedTuple):
         return Names(self.dataset, self.model)
 
     @property
+    def arm(self) -> Arm:
+        """What decides whether it is pooled."""
+        return Arm(self.names, self.answered_by, self.n)
+
+    @property
     def name(self) -> str:
         """Both in one text."""
         return self.names.title
@@ -133,17 +138,20 @@ def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed
 
 def groups_of_cells(cells: Sequence[CellNumbers]) -> Iterator[PooledQuestions]:
     """Give each run with a complete question, and after the last of a dataset all together, unless :func:`apart`."""
-    entering = [cell for cell in cells if cell.row["questions"]]
-    without = apart(cells)
-    for dataset in dict.fromkeys(cell.dataset for cell in entering):
-        members = [cell for cell in entering if cell.dataset == dataset]
-        for cell in members:
-            yield group_of_views(dataset, cell.model, cell.n, cell.views)
-        if len(members) > 1 and dataset not in without:
-            views = tuple(view for cell in members for view in cell.views)
-            yield group_of_views(dataset, POOLED, members[0].n, views)
+    return groups_of_views([(cell.arm, cell.views) for cell in cells if cell.row["questions"]])
+
+
+def groups_of_views(members: Sequence[tuple[Arm, Sequence[QuestionView]]]) -> Iterator[PooledQuestions]:
+    """Give each run of a dataset, and after the last of several all together, unless they are not pooled."""
+    without = not_pooled([arm for arm, _ in members])
+    for dataset in dict.fromkeys(arm.names.dataset for arm, _ in members):
+        some = [(arm, views) for arm, views in members if arm.names.dataset == dataset]
+        for arm, views in some:
+            yield group_of_views(*arm.names, arm.n, views)
+        if len(some) > 1 and dataset not in without:
+            yield group_of_views(dataset, POOLED, some[0][0].n, [view for _, views in some for view in views])
 
 
 def apart(cells: Sequence[CellNumbers]) -> dict[str, str]:
     """Say of each dataset whose runs are not pooled why; as :func:`semece.show.tables.paper_tables.not_pooled`."""
-    return not_pooled([Arm(cell.names, cell.answered_by, cell.n) for cell in cells if cell.row["questions"]])
+    return not_pooled([cell.arm for cell in cells if cell.row["questions"]])
