@@ -38,12 +38,13 @@ ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.
 @contextmanager
 def open_runs(paths: Iterable[Path], judge: str | None = None, recalibrate: Path | None = None) -> Iterator[list[Run]]:
     """Open run files for reading, with a map to recalibrate by; refuse a judge that has not judged one of them."""
-    from semece import Run, load_recalibration
+    from semece import load_recalibration
+    from semece.runs import open_run
 
     with ExitStack() as stack:
         with bad_arguments():
             fitted = None if recalibrate is None else load_recalibration(recalibrate)
-            opened = [stack.enter_context(Run(path, judge=judge, recalibration=fitted)) for path in paths]
+            opened = [stack.enter_context(open_run(path, judge=judge, recalibration=fitted)) for path in paths]
             for run in opened if fitted else ():
                 run.question_views()  # says here if the map does not fit
         if judge is not None:

@@ -63,12 +63,14 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.reading_commands import print_summary
-    from semece.runs import SamplesReading
+    from semece.runs import SamplesReading, makes_table, tabulate
     from semece.runs import score as store_samples
 
-    path = output or Path("runs") / f"{files[0].stem}.db"
+    tabled = makes_table(files, output)
+    path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
     reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, name, dataset)
-    for hint in store_samples(files, path, judge=judge, reading=reading):
+    measure = tabulate if tabled else store_samples
+    for hint in measure(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)
     print_summary([path])
     typer.echo(f"\n{path}")

@@ -26,11 +26,12 @@ from semece.formats import (
     uqlm,
 )
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
+from semece.formats.labelled_parquet import is_labelled, labelled_answers, parquet_files
 from semece.formats.samples import sample_from
 from semece.formats.sources import Findings, SampleFile, Wanted, fault
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from semece.formats.sources import Opening
@@ -47,6 +48,10 @@ __all__ = [
     "Wanted",
     "collect",
     "fault",
+    "is_labelled",
+    "labelled_answers",
+    "open_samples",
+    "parquet_files",
     "sample_from",
 ]
 
@@ -93,6 +98,24 @@ FORMATS = {
 """By name; the first that knows a file reads it."""
 
 
+class OpenedSamples(NamedTuple):
+    """Files of samples that are about to be read.
+
+    Parameters
+    ----------
+    samples : iterator of FileQuestion
+        One per question; the files are read as it goes on.
+    findings : Findings
+        What was left out so far, and what deserves to be said.
+    format : str
+        Which of :data:`FORMATS` they are of.
+    """
+
+    samples: Iterator[FileQuestion]
+    findings: Findings
+    format: str
+
+
 class Collected(NamedTuple):
     """What some files hold.
 
@@ -137,6 +160,30 @@ def collect(
     ParseError
         Naming file, place, what was expected and what came.
     """
+    opened = open_samples(paths, form=form, skip_bad=skip_bad, wanted=wanted)
+    return Collected(list(opened.samples), opened.findings, opened.format)
+
+
+def open_samples(
+    paths: Sequence[Path], *, form: str | None = None, skip_bad: bool = False, wanted: Wanted | None = None
+) -> OpenedSamples:
+    """Open files of samples, to read one question at a time.
+
+    Parameters
+    ----------
+    paths, form, skip_bad, wanted
+        As in :func:`collect`.
+
+    Returns
+    -------
+    OpenedSamples
+        Bad rows, and files without a sample, are refused as the samples are read.
+
+    Raises
+    ------
+    ParseError
+        The files are of no known format, or of several.
+    """
     wanted = wanted or Wanted()
     findings = Findings(skip_bad)
     sources = [SampleFile(path, findings) for path in paths]
@@ -144,12 +191,18 @@ def collect(
     name = form or _format_of(sources)
     if name not in FORMATS:
         raise ParseError(f"format must be one of {', '.join(FORMATS)}; got {name!r}")
-    found = list(FORMATS[name].read(sources, wanted))
+    return OpenedSamples(_read(FORMATS[name], sources, wanted), findings, name)
+
+
+def _read(form: Format, sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion]:
+    """Read all samples, and refuse files without one."""
+    findings, one = sources[0].findings, None
+    for one in form.read(sources, wanted):
+        yield one
     _check_models(findings, wanted)
-    if not found:
-        bad = [f"all of {len(findings.skipped):,} rows are bad, the first: {one}" for one in findings.skipped[:1]]
-        raise ParseError("; ".join([f"{', '.join(map(str, paths))}: no samples", *bad]))
-    return Collected(found, findings, name)
+    if one is None:
+        bad = [f"all of {len(findings.skipped):,} rows are bad, the first: {each}" for each in findings.skipped[:1]]
+        raise ParseError("; ".join([f"{', '.join(str(source.path) for source in sources)}: no samples", *bad]))
 
 
 def _check_paths(paths: Sequence[Path]) -> None:

@@ -59,3 +59,6 @@ from .summary_rows import spread_columns as spread_columns
 from .summary_rows import summary_frame as summary_frame
 from .summary_rows import summary_row as summary_row
 from .summary_rows import summary_table as summary_table
+from .tabled_runs import makes_table as makes_table
+from .tabled_runs import open_run as open_run
+from .tabled_runs import tabulate as tabulate

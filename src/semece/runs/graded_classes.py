@@ -51,12 +51,15 @@ class GradedClasses(NamedTuple):
         1 for classes that are no answer, 0 for the others; aligned likewise.
     ids : ndarray of str, shape (Q,)
         Ids of the questions; a question of several runs has one.
+    weights : ndarray of int, shape (Q,), or None
+        How often each occurs; None: once.
     """
 
     counts: Counts
     correct: Floats
     refused: Floats
     ids: NDArray[np.str_]
+    weights: NDArray[np.int64] | None = None
 
     @property
     def answered(self) -> Counts:
@@ -91,7 +94,8 @@ class GradedClasses(NamedTuple):
             return None
         given: Any = {"correct": self.correct, "counts": self.counts, "refused": self.refused}
         found = semx(**given, budget=budget, n_bins=n_bins, closed=closed)
-        return found if found.ungraded.sum() <= MOST_UNGRADED * len(found.questions) else None
+        times = np.ones(len(self.counts)) if self.weights is None else self.weights
+        return found if found.ungraded @ times[found.question] <= MOST_UNGRADED * times[found.questions].sum() else None
 
 
 def graded_classes(views: Sequence[QuestionView]) -> GradedClasses:
@@ -161,7 +165,8 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
     if classes is None or classes.answered.responses.max(initial=0) < 2:
         return dict(NOTHING)
     answered = classes.answered
-    count = int((answered.responses >= 2).sum())
+    enough = answered.responses >= 2
+    count = int(enough.sum() if classes.weights is None else classes.weights @ enough)
     found = NOTHING | {"model_questions": count}
     if row["held_out_gap"] is None:
         least, most = _bracket(classes)
@@ -178,16 +183,22 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
 
 def _bracket(classes: GradedClasses) -> tuple[Interval, Interval]:
     """Mean Sem2 less accuracy and mean Sem1 less accuracy, of the answers that are no refusals."""
-    some, places = classes.answered.take(np.flatnonzero(classes.answered.responses >= 2))
+    chosen = np.flatnonzero(classes.answered.responses >= 2)
+    some, places = classes.answered.take(chosen)
+    times = None if classes.weights is None else classes.weights[chosen]
     grades, weights = classes.correct[places], some.mode_weights
     least, most = (
         np.clip(per_question(np.add, weights * np.nan_to_num(grades, nan=unknown), some.offsets), 0.0, 1.0)
         for unknown in (1.0, 0.0)
     )
-    return gap_interval(sem2(counts=some), least), gap_interval(sem1(counts=some), most)
+    ends = (sem2(counts=some), least), (sem1(counts=some), most)
+    low, high = (gap_interval(confidence, right, weights=times) for confidence, right in ends)
+    return low, high
 
 
 def _claimed(claim: str, classes: GradedClasses, basis: str) -> dict[str, Any]:
-    """Give the claim, with the verdicts that would overturn it."""
+    """Give the claim, with the verdicts that would overturn it; of a table of counts it is not known how many."""
+    if classes.weights is not None:
+        return {"model_claim": claim}
     found = verdicts_to_overturn(claim, classes.answered, classes.correct, basis=basis)  # type: ignore[arg-type]
     return {"model_claim": claim, "overturning_verdicts": found.verdicts, "graded_classes": found.graded}

@@ -89,7 +89,7 @@ class Metric:
     needs : tuple of str
         What the function takes: ``confidence`` and ``correct``, ``correct``, or ``residuals``.
     options : tuple of str
-        Keyword arguments the function takes of ``ids``, ``n_bins`` and ``closed``.
+        Keyword arguments the function takes of ``ids``, ``weights``, ``n_bins`` and ``closed``.
     terms : str
         ``module:function`` of the terms that the metric is made of (:class:`semece.stats.ErrorTerms`): with them runs
         are compared. Without it the function is called on resampled questions.
@@ -179,7 +179,7 @@ class Binning(NamedTuple):
         return cls(n_bins, closed)
 
 
-ECE_OPTIONS = ("ids", "n_bins", "closed")
+ECE_OPTIONS = ("ids", "weights", "n_bins", "closed")
 SCORES: tuple[tuple[str, str, str, Literal["higher", "lower"]], ...] = (
     ("smooth_ece", "Smooth ECE", "adaptive_intervals:smooth_ece", "lower"),
     ("ece_sweep", "ECE (sweep)", "adaptive_intervals:ece_sweep", "lower"),
@@ -195,7 +195,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.intervals:accuracy_interval",
         "higher",
         needs=("correct",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="diagnostics.changes:correctness_terms",
     ),
     Metric(
@@ -204,7 +204,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:held_out_gap",
         None,
         needs=("residuals",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:held_out_gap_terms",
         more=("least", "n_questions"),
     ),
@@ -214,7 +214,7 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:semx_ece",
         "lower",
         needs=("residuals",),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:held_out_terms",
         more=("least", "debiased", "p_value", "n_questions", "n_select"),
     ),
@@ -233,11 +233,11 @@ METRICS: tuple[Metric, ...] = (
         "uncertainty.held_out_errors:gap_interval",
         None,
         tables=("summary", "compare"),
-        options=("ids",),
+        options=("ids", "weights"),
         terms="uncertainty.paired_errors:gap_terms",
     ),
     *(
-        Metric(name, title, f"uncertainty.{place}_interval", better, tables=("baselines",), options=("ids",))
+        Metric(name, title, f"uncertainty.{place}_interval", better, tables=("baselines",), options=("ids", "weights"))
         for name, title, place, better in SCORES
     ),
 )

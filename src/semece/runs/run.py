@@ -260,7 +260,7 @@ class Run:
         schema |= dict.fromkeys(("n_responses", "n_classes"), pl.Int64)
         schema |= dict.fromkeys(_NUMBERS, pl.Float64) | {"refused": pl.Boolean}
         table = pl.DataFrame(rows, schema=schema)
-        return table.select("question_id", "text", "status", *list(schema)[3:]).with_columns(_regimes(table))
+        return with_regimes(table.select("question_id", "text", "status", *list(schema)[3:]))
 
     def pool(self) -> Pool:
         """Class counts, correctness and stated confidences of the complete questions, for ``semece.diagnostics``.
@@ -341,8 +341,8 @@ def pool_of(views: Sequence[QuestionView]) -> Pool:
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
 
 
-def _regimes(table: pl.DataFrame) -> pl.Series:
-    """Name the regime of each question with a margin; as a run computes its estimators."""
+def with_regimes(table: pl.DataFrame) -> pl.DataFrame:
+    """Add the regime of each question with a margin; as a run computes its estimators."""
     import polars as pl
 
     from semece.stats import regime
@@ -354,7 +354,7 @@ def _regimes(table: pl.DataFrame) -> pl.Series:
         columns = (rows[name].to_numpy() for name in ("margin", "top_two_mass", "n_classes", "n_responses"))
         for place, name in zip(known.arg_true(), regime(*columns, design="as-run"), strict=True):
             names[place] = str(name)
-    return pl.Series("regime", names, dtype=pl.String)
+    return table.with_columns(pl.Series("regime", names, dtype=pl.String))
 
 
 def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:

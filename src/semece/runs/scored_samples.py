@@ -113,7 +113,7 @@ def score(
     StoreError
         The run file holds something else.
     """
-    _check_judge(judge)
+    check_judge(judge)
     if judge is not None:
         open_judge(judge)  # what it needs is missed before anything is stored
     reading = reading or SamplesReading()
@@ -145,7 +145,7 @@ def score(
         store.set_meta("options", _words(reading, judge))
         store.add_questions(enumerate(sample.question for sample in whole))
         store.set_meta("view", view)
-        _store(store, whole, list(_sentences(findings)))
+        _store(store, whole, list(sentences_of(findings)))
     hints += [ONE_EACH] if view["n"] == 1 else []
     hints += [FORMULAS] if judge is None and "rules" in judged.judges and _has_formulas(samples) else []
     unknown = not any(sample.question.references or sample.grades for sample in judged.samples)
@@ -173,7 +173,7 @@ def _has_formulas(samples: Sequence[FileQuestion]) -> bool:
     return found > _MANY_FORMULAS * len(samples)
 
 
-def _check_judge(judge: str | None) -> None:
+def check_judge(judge: str | None) -> None:
     """Refuse a judge that would have to be asked."""
     if judge is None or (judge in JUDGES and not JUDGES[judge].asks_model):
         return
@@ -317,7 +317,7 @@ def _graded(
     rules = open_judge("rules")
     graded, split = [], []
     for sample in samples:
-        usable = [(r, said) for r, said in zip(_responses(sample, pattern), sample.drawn, strict=True) if r.usable]
+        usable = [(r, said) for r, said in zip(responses_of(sample, pattern), sample.drawn, strict=True) if r.usable]
         answers = [response.answer for response, _ in usable]
         labels = run_procedure(rules.classes(sample.question, answers)).labels
         said: dict[int, set[str]] = {}
@@ -382,7 +382,7 @@ def _view(samples: Sequence[FileQuestion], judges: tuple[str, str], pattern: str
     }
 
 
-def _sentences(findings: Findings) -> Iterator[str]:
+def sentences_of(findings: Findings) -> Iterator[str]:
     """Say what was left out and what was noted."""
     if findings.skipped:
         yield f"bad rows left out: {len(findings.skipped):,}; the first: {findings.skipped[0]}"
@@ -406,7 +406,8 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
         yield StoredReply(given_key(name), "partition", name, 0, "ok", body, judge=GivenJudge.id)
 
 
-def _responses(sample: FileQuestion, pattern: str | None) -> Iterator[Response]:
+def responses_of(sample: FileQuestion, pattern: str | None) -> Iterator[Response]:
+    """Read the responses to a question."""
     for i, one in enumerate(sample.drawn):
         about = _About(sample.whole, sample.labels is not None, pattern)
         yield _response(sample.question.id, i, one, about)

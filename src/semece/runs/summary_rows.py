@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from semece.runs.graded_classes import model_columns
@@ -95,7 +96,8 @@ def summary_row(
     ----------
     estimates : DataFrame
         One row per selected question: ``status``, ``sem1``, ``sem2``, ``verbalized``, ``correct``,
-        ``correct_split``, ``refused``, ``regime``. Rows whose status is not ``complete`` enter nothing.
+        ``correct_split``, ``refused``, ``regime``; perhaps ``weight``, how many questions a row stands for. Rows whose
+        status is not ``complete`` enter nothing.
     facts : RunFacts
         What else there is to say.
     classes : GradedClasses, optional
@@ -128,10 +130,12 @@ def summary_row(
     (4, 0.5, 0.2, None)
     """
     entering = estimates.filter(pl.col("status") == "complete")
-    excluded = _count_excluded(estimates["status"])
+    excluded = _count_excluded(estimates)
     head = {"run": facts.run, "judge": judge_text(facts.judges), "n": facts.n}
-    row: dict[str, Any] = {**head, "questions": entering.height, **excluded, "refused": int(entering["refused"].sum())}
-    row |= residual_columns("summary", classes.residuals(**binning._asdict()) if classes else None)
+    row: dict[str, Any] = {**head, "questions": n_questions(entering), **excluded}
+    row["refused"] = n_questions(entering.filter("refused"))
+    residuals = classes.residuals(**binning._asdict()) if classes else None
+    row |= residual_columns("summary", residuals, weights=classes.weights if classes else None)
     row |= model_columns(classes, row)
     row |= _confidence_columns(entering, binning)
     row |= _ece_difference(entering, binning)
@@ -141,12 +145,22 @@ def summary_row(
     return row | {"unusable": unusable, "missing": facts.counts.get("missing", 0)}
 
 
-def _count_excluded(status: pl.Series) -> dict[str, int]:
+def n_questions(estimates: pl.DataFrame) -> int:
+    """Count the questions that rows stand for."""
+    return estimates.height if "weight" not in estimates.columns else int(estimates["weight"].sum())
+
+
+def _weights(estimates: pl.DataFrame) -> Floats | None:
+    """How many questions each row stands for; None where it is one."""
+    return estimates["weight"].to_numpy() if "weight" in estimates.columns else None
+
+
+def _count_excluded(estimates: pl.DataFrame) -> dict[str, int]:
     """Count the questions that do not enter, by reason; a reason without a name here is an error."""
-    unknown = set(status) - {"complete", *REASONS}
+    unknown = set(estimates["status"].unique()) - {"complete", *REASONS}
     if unknown:
         raise ValueError(f"status must be complete or one of {', '.join(REASONS)}; got {min(unknown)!r}")
-    return {reason: int((status == reason).sum()) for reason in REASONS}
+    return {reason: n_questions(estimates.filter(pl.col("status") == reason)) for reason in REASONS}
 
 
 def judge_text(judges: tuple[str, str]) -> str:
@@ -163,26 +177,29 @@ def judge_text(judges: tuple[str, str]) -> str:
 
 def _confidence_columns(entering: pl.DataFrame, binning: Binning) -> Iterator[tuple[str, Any]]:
     """Give the columns of correctness alone, then of each confidence on the questions that have it."""
-    correct = entering["correct"].drop_nulls().to_numpy()
-    yield from metric_columns("summary", None, correct, correct)
+    graded = entering.filter(pl.col("correct").is_not_null())
+    correct = graded["correct"].to_numpy()
+    yield from metric_columns("summary", None, correct, correct, weights=_weights(graded))
     attempted = entering.filter(~pl.col("refused"))
     without = attempted if attempted.height < entering.height else attempted.clear()
     for confidence in CONFIDENCES:
         table = without if confidence.attempted else entering
-        rows = table.select(confidence.column, confidence.correct).drop_nulls()
-        c, a = (rows[column].cast(float).to_numpy() for column in rows.columns)
-        yield f"{confidence.prefix}_questions", c.size
+        rows = table.drop_nulls([confidence.column, confidence.correct])
+        c, a = (rows[column].cast(float).to_numpy() for column in (confidence.column, confidence.correct))
+        times = _weights(rows)
+        yield f"{confidence.prefix}_questions", n_questions(rows)
         for name, values in (("confidence", c), ("accuracy", a)):
-            yield f"{confidence.prefix}_{name}", float(values.mean()) if c.size else None
-        yield from metric_columns("summary", confidence, c, a, **binning._asdict())
+            yield f"{confidence.prefix}_{name}", float(np.average(values, weights=times)) if c.size else None
+        yield from metric_columns("summary", confidence, c, a, weights=times, **binning._asdict())
 
 
 def _ece_difference(entering: pl.DataFrame, binning: Binning) -> dict[str, Any]:
     """Give Sem1-ECE - Sem2-ECE with its paired interval and perhaps a note; null for fewer than two questions."""
-    rows = entering.select("sem1", "sem2", "correct").drop_nulls()
-    if rows.height < 2:
+    rows = entering.drop_nulls(["sem1", "sem2", "correct"])
+    if n_questions(rows) < 2:
         return spread("ece_difference", None) | {"ece_difference_note": None}
-    found = paired_bootstrap(*(column.to_numpy() for column in rows), **binning._asdict()).overall
+    columns = (rows[name].to_numpy() for name in ("sem1", "sem2", "correct"))
+    found = paired_bootstrap(*columns, weights=_weights(rows), **binning._asdict()).overall
     value, low, high = found.ece_difference
     held = Interval(value, min(low, value), max(high, value))
     return spread("ece_difference", held) | {"ece_difference_note": found.note or None}
@@ -261,10 +278,15 @@ def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
     entering, excluded = estimates.filter(complete), estimates.filter(~complete)
     correct = entering["correct"].to_numpy()
     bounds: dict[str, tuple[float, float] | tuple[None, None]] = {}
-    bounds["accuracy"] = accuracy_bounds(correct, excluded.height) if correct.size else (None, None)
+    times = _weights(entering)
+    counted = accuracy_bounds(correct, n_questions(excluded), weights=times) if correct.size else (None, None)
+    bounds["accuracy"] = counted
     for name in ("sem1", "sem2"):
-        left_out = excluded[name].drop_nulls().to_numpy()
-        bounds[f"{name}_ece"] = ece_bounds(entering[name], correct, left_out) if correct.size else (None, None)
+        out = excluded.drop_nulls(name)
+        more: dict[str, Any] = {"weights": times, "excluded_weights": _weights(out)}
+        bounds[f"{name}_ece"] = (
+            ece_bounds(entering[name], correct, out[name].to_numpy(), **more) if correct.size else (None, None)
+        )
     return {
         f"{name}{end}": x for name, pair in bounds.items() for end, x in zip(("_least", "_most"), pair, strict=True)
     }
@@ -272,8 +294,8 @@ def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
 
 def _share(entering: pl.DataFrame, regime: str) -> float | None:
     """Share of a regime among the questions that have one."""
-    regimes = entering["regime"].drop_nulls()
-    return int((regimes == regime).sum()) / regimes.len() if regimes.len() else None
+    known = entering.drop_nulls("regime")
+    return n_questions(known.filter(pl.col("regime") == regime)) / n_questions(known) if known.height else None
 
 
 def headline(summary: pl.DataFrame) -> pl.DataFrame:

@@ -304,7 +304,7 @@ def drawn(every: Sequence[PooledQuestions], name: str, folder: Path, troubles: l
     return True
 
 
-README_HEAD = r"""Written by `semece paper`. Tables are `NAME.csv` (every column and digit), `NAME.md` and `NAME.tex`: in
+README_HEAD = r"""Written by `semece paper`. Tables are `NAME.csv` (every column and digit), `NAME.md`, `NAME.tex`: in
 `one-column` 5.5 inches wide, in `two-columns` 3.03 inches (`table`) or 6.3 inches (`table*`). They are floats with
 caption and label `tab:NAME`; `\input` them. They need `\usepackage{booktabs}`. Figures are `NAME.pdf`, `NAME.svg`
 and `NAME.png`; `NAME.tex` holds the caption.

@@ -18,7 +18,12 @@ from .correction import corrected_ece as corrected_ece
 from .correction import corrected_held_out as corrected_held_out
 from .correction import corrected_threshold as corrected_threshold
 from .correction import held_out_masses as held_out_masses
+from .counts import NO_ANSWER as NO_ANSWER
+from .counts import UNGRADED as UNGRADED
 from .counts import Counts as Counts
+from .counts import WeightedTable as WeightedTable
+from .counts import merge as merge
+from .counts import partial as partial
 from .counts import per_question as per_question
 from .diagnostics import BUDGETS as BUDGETS
 from .diagnostics import CHANGE as CHANGE
@@ -54,6 +59,7 @@ from .estimators import estimate as estimate
 from .estimators import mode as mode
 from .estimators import sem1 as sem1
 from .estimators import sem2 as sem2
+from .estimators import weighted_estimates as weighted_estimates
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
 from .recalibration import ENOUGH as ENOUGH

@@ -19,7 +19,7 @@ ERRORS = {"ver_ece": "verbalized", "sem1_ece": "sem1", "sem2_ece": "sem2", "semx
 
 
 @styled
-def plot_gaps(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> list[Axes]:
+def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> list[Axes]:
     """Draw the held-out gap of every run on the left, and the calibration errors on the right, with intervals.
 
     Parameters
@@ -39,7 +39,7 @@ def plot_gaps(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> lis
     >>> import polars as pl
     >>> names = ("held_out_gap", *ERRORS)
     >>> row = {f"{name}{end}": [0.1] for name in names for end in ("", "_low", "_high")}
-    >>> axes = plot_gaps(pl.DataFrame({"dataset": ["nq"], "model": ["a"], **row}))
+    >>> axes = dots_of_runs(pl.DataFrame({"dataset": ["nq"], "model": ["a"], **row}))
     >>> [text.get_text() for text in axes[0].get_yticklabels()]
     ['nq', 'a']
     """

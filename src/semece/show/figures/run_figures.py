@@ -221,7 +221,7 @@ def _gaps(every: Sequence[PooledQuestions]) -> Figure:
     table = stacked(calibration_rows, every)
     runs = table["dataset"].n_unique() + table.height
     fig, axes = figures.figure(width=2 * figures.COLUMN_WIDTH, height=0.9 + 0.2 * runs, panels=2)
-    figures.plot_gaps(table, axes=axes)
+    figures.dots_of_runs(table, axes=axes)
     return fig
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.show.tables.paper_tables import BUDGET_TABLES, TABLES
-from semece.show.tables.typeset import Place, floats
+from semece.show.tables.typeset import FloatPlace, floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +117,9 @@ def fitted(name: str, table: pl.DataFrame, *, width: float, digits: int = 3) -> 
     how = PAPER_TABLES[name]
     environment = "table*" if width > WIDEST_COLUMN else "table"
     caption = f"{how.caption} {NOTES}"
-    return floats(for_latex(table, how), caption=caption, name=name, places=(Place(width, environment),), digits=digits)
+    return floats(
+        for_latex(table, how), caption=caption, name=name, places=(FloatPlace(width, environment),), digits=digits
+    )
 
 
 WIDEST_COLUMN = 5.6

@@ -53,7 +53,7 @@ _WIDEST = 1.09
 _SEPARATORS = r"(?<=[-/_.:·])"
 
 
-class Place(NamedTuple):
+class FloatPlace(NamedTuple):
     """Where a table stands.
 
     Parameters
@@ -68,11 +68,13 @@ class Place(NamedTuple):
     environment: str = "table"
 
 
-COLUMN, ACROSS, PAGE = Place(3.03), Place(6.3, "table*"), Place(5.5)
+COLUMN, ACROSS, PAGE = FloatPlace(3.03), FloatPlace(6.3, "table*"), FloatPlace(5.5)
 """A column of two, both of them, and the page of a paper with one column."""
 
 
-def floats(table: pl.DataFrame, *, caption: str, name: str, places: Sequence[Place] = (PAGE,), digits: int = 3) -> str:
+def floats(
+    table: pl.DataFrame, *, caption: str, name: str, places: Sequence[FloatPlace] = (PAGE,), digits: int = 3
+) -> str:
     r"""Write a table as floats that fit.
 
     Parameters
@@ -83,7 +85,7 @@ def floats(table: pl.DataFrame, *, caption: str, name: str, places: Sequence[Pla
         Plain text.
     name : str
         The label is ``tab:`` and this.
-    places : sequence of Place
+    places : sequence of FloatPlace
         The first that holds the table whole is taken, else the last.
     digits : int
         Decimals, >= 0.

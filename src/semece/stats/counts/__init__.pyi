@@ -14,3 +14,8 @@ from .polynomials import subset_table as subset_table
 from .ragged import Counts as Counts
 from .ragged import integers as integers
 from .ragged import per_question as per_question
+from .weighted_table import NO_ANSWER as NO_ANSWER
+from .weighted_table import UNGRADED as UNGRADED
+from .weighted_table import WeightedTable as WeightedTable
+from .weighted_table import merge as merge
+from .weighted_table import partial as partial

@@ -1,6 +1,7 @@
 # The names of this door, and where they are.
 
 from .estimate_table import estimate as estimate
+from .estimate_table import weighted_estimates as weighted_estimates
 from .frequencies import half_margin as half_margin
 from .frequencies import margin as margin
 from .frequencies import mode as mode

@@ -19,6 +19,7 @@ from semece.stats.rows import Bools, Floats, Integers, check_choice
 if TYPE_CHECKING:
     import polars as pl
 
+    from semece.stats.counts import WeightedTable
     from semece.stats.estimators.stated import Missing
 
 Labels = Sequence[ArrayLike] | NDArray[np.integer]
@@ -72,8 +73,6 @@ def estimate(
     >>> table["status"].to_list(), table["sem2"].round(6).to_list(), table["correct_split"].round(6).to_list()
     (['complete', 'too_few'], [0.333333, None], [0.666667, None])
     """
-    import polars as pl
-
     check_choice("missing", missing, ("drop", "one"))
     check_choice("method", method, ("exact", "splits"))
     check_choice("ties", ties, ("mean", "earliest"))
@@ -85,13 +84,38 @@ def estimate(
             raise ValueError(f"{name} must be a sequence with one entry per question; got {given!r}")
         if given is not None and len(given) != len(checked):
             raise ValueError(f"{name} must have one entry per question ({len(checked)}); got {len(given)}")
-    columns = _frequencies(checked) | {"verbalized": _means(verbalized, missing, len(checked))}
-    grades = _grades(checked, correct)
-    columns |= _held_out(checked, grades, labels if method == "splits" else None)
-    columns["correct"] = _pooled(checked, grades, labels, ties)
-    ungraded = np.where(np.isnan(columns["correct"]), "ungraded", "complete")
-    columns["status"] = np.where(checked.responses < 2, "too_few", ungraded)
-    return pl.DataFrame({name: columns[name] for name in COLUMNS}, nan_to_null=True)
+    means = _means(verbalized, missing, len(checked))
+    ordered = _Ordered(labels, method == "splits", ties)
+    return _table(checked, _grades(checked, correct), means, ordered)
+
+
+def weighted_estimates(table: WeightedTable) -> pl.DataFrame:
+    """Confidences and correctness of distinct questions, one row each.
+
+    Parameters
+    ----------
+    table : WeightedTable
+        R distinct questions.
+
+    Returns
+    -------
+    polars.DataFrame
+        The columns of :func:`estimate`, and ``weight``: how many questions are like this one.
+
+    Examples
+    --------
+    >>> from semece.stats.counts import partial
+    >>> labels, offsets = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 3, 6])
+    >>> table = partial(labels, offsets, np.array([1, 0, 0, 1]), np.array([0, 2, 4]))
+    >>> weighted_estimates(table).select("sem2", "correct", "weight").rows()
+    [(0.3333333333333333, 1.0, 2)]
+    """
+    import polars as pl
+
+    counts, n = table.counts, len(table.weights)
+    grades = Grades(np.full(n, np.nan), table.correct, np.ones(n, dtype=bool))
+    found = _table(counts, grades, table.verbalized, _Ordered(None, splits=False, ties="mean"))
+    return found.with_columns(pl.Series("weight", table.weights))
 
 
 def counts_of_many(labels: Labels | None, counts: Counts | None) -> Counts:
@@ -111,6 +135,32 @@ class Grades(NamedTuple):
     questions: Floats
     classes: Floats
     per_class: Bools
+
+
+class _Ordered(NamedTuple):
+    """What depends on the order of responses: the labels, if there are any, and whether Sem2 and ties use it."""
+
+    labels: Labels | None
+    splits: bool
+    ties: str
+
+
+def _table(counts: Counts, grades: Grades, verbalized: Floats, ordered: _Ordered) -> pl.DataFrame:
+    """Compute all columns."""
+    import polars as pl
+
+    different, number = counts.distinct()
+    columns = {name: values[number] for name, values in _frequencies(different).items()}
+    columns |= {"question_id": np.arange(len(counts)), "verbalized": verbalized}
+    if ordered.splits or grades.per_class.any():
+        columns |= _held_out(counts, grades, ordered.labels if ordered.splits else None)
+    else:
+        ungraded = Grades(np.empty(0), np.empty(0), np.zeros(len(different), dtype=bool))
+        columns |= {name: values[number] for name, values in _held_out(different, ungraded, None).items()}
+    columns["correct"] = _pooled(counts, grades, ordered.labels, ordered.ties)
+    graded = np.where(np.isnan(columns["correct"]), "ungraded", "complete")
+    columns["status"] = np.where(counts.responses < 2, "too_few", graded)
+    return pl.DataFrame({name: columns[name] for name in COLUMNS}, nan_to_null=True)
 
 
 def _grades(counts: Counts, correct: Sequence[Any] | Floats | None) -> Grades:
@@ -139,8 +189,7 @@ def _frequencies(counts: Counts) -> dict[str, NDArray[Any]]:
     """Columns that need one response."""
     there = np.flatnonzero(counts.responses > 0)
     some, n = counts.take(there)[0], len(counts)
-    columns: dict[str, NDArray[Any]] = {"question_id": np.arange(n), "n_responses": counts.responses}
-    columns["n_classes"] = np.zeros(n, dtype=np.int64)
+    columns: dict[str, NDArray[Any]] = {"n_responses": counts.responses, "n_classes": np.zeros(n, dtype=np.int64)}
     columns["n_classes"][there] = n_classes(counts=some)
     for name, formula in (("margin", margin), ("top_two_mass", top_two_mass), ("sem1", sem1)):
         columns[name] = _place(formula(counts=some), there, n)
@@ -157,12 +206,16 @@ def _held_out(counts: Counts, grades: Grades, labels: Labels | None) -> dict[str
         confidence = held_out_frequency(some, sizes, found)
     else:
         confidence = np.array([sem2(labels[q], method="splits") for q in there.tolist()])
-    split = np.where(grades.per_class[there], weighted(some, found.probability, grades.classes[places]), np.nan)
+    split = np.full(len(there), np.nan)
+    if grades.per_class.any():
+        split = np.where(grades.per_class[there], weighted(some, found.probability, grades.classes[places]), np.nan)
     return {"sem2": _place(confidence, there, len(counts)), "correct_split": _place(split, there, len(counts))}
 
 
 def _pooled(counts: Counts, grades: Grades, labels: Labels | None, ties: str) -> Floats:
     """Correctness of the mode of all responses, where it was given per class; else what was given."""
+    if not grades.per_class.any():
+        return grades.questions
     weights = counts.mode_weights
     if ties == "earliest":
         weights[:] = 0.0

@@ -19,6 +19,7 @@ from semece.stats.rows import (
     Integers,
     Places,
     Seed,
+    check_choice,
     check_correct,
     check_count,
     check_level,
@@ -41,6 +42,9 @@ BLOCK = 8_000_000
 """Counts of units held at a time."""
 MULTINOMIAL_COST = 10
 """Cost of the multinomial count of a unit, in draws of one question."""
+MANY = 1_000_000
+"""Questions from which sums are drawn from their normal law where the method is 'auto'."""
+Method = Literal["auto", "draws", "moments"]
 
 
 class Resampling(NamedTuple):
@@ -54,11 +58,16 @@ class Resampling(NamedTuple):
         Of the intervals, in (0, 1).
     rng : int or Generator
         Seed; equal input gives equal output.
+    method : {'auto', 'draws', 'moments'}
+        ``draws`` draws questions. ``moments`` draws the sums over questions from the normal law that has their mean and
+        covariance, which takes the same time for any number of questions. ``auto`` is ``moments`` from a million
+        questions on; there the ends of a mean and of an ECE agree to 1e-4.
     """
 
     n_resamples: int = 1000
     level: float = 0.95
     rng: Seed = 0
+    method: Method = "auto"
 
     def ends(self, replicates: Floats | Integers, method: Literal["linear", "inverted_cdf"] = "linear") -> Floats:
         """Find the ends between which the share ``level`` of the replicates lies, along the first axis."""
@@ -139,13 +148,14 @@ def is_low_margin(margin: ArrayLike, n: ArrayLike) -> Bools:
     return np.asarray(delta < 1 / np.sqrt(check_responses(n, len(delta))) - 1e-9)
 
 
-def paired_bootstrap(
+def paired_bootstrap(  # noqa: PLR0913 - how rows are binned, weighted and drawn
     first: ArrayLike,
     second: ArrayLike,
     correct: ArrayLike,
     *,
     low_margin: ArrayLike | None = None,
     ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     n_bins: int = 10,
     closed: Closed = "left",
     resampling: Resampling = DEFAULT,
@@ -164,6 +174,8 @@ def paired_bootstrap(
         Which rows have a low margin (:func:`is_low_margin`).
     ids : array_like, shape (N,), optional
         Question of each row; rows of one question are drawn together. Without them every row is a question.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0, whole numbers: how often a row occurs.
     n_bins, closed
         As in :func:`semece.ece`.
     resampling : Resampling
@@ -191,14 +203,14 @@ def paired_bootstrap(
     >>> round(result.overall.mean_difference.low, 12), result.overall.note
     (0.1, '')
     """
-    n_resamples, _, generator = check_resampling(resampling)
-    pair = _pair(first, second, correct, low_margin=low_margin, ids=ids)
+    generator = check_resampling(resampling)[2]
+    pair = _pair((first, second, correct), low_margin, ids, weights)
     rows = pair.first
     units = _units(pair, n_bins, closed)
-    if len(units.drawn) < 2:
-        raise ValueError(f"at least 2 questions are needed to resample; got {len(units.drawn)}")
+    if units.n < 2:
+        raise ValueError(f"at least 2 questions are needed to resample; got {units.n}")
     estimate = _statistics(units.multiplicity @ units.features, n_bins)
-    replicates = _statistics(resampled_totals(units, n_resamples, generator), n_bins)
+    replicates = _statistics(resampled_totals(units, resampling, generator), n_bins)
     ends = resampling.ends_around(estimate, replicates)
     intervals = [Interval(*map(float, row)) for row in np.column_stack([estimate, *ends])]
 
@@ -215,7 +227,8 @@ def check_resampling(resampling: Resampling) -> tuple[int, float, np.random.Gene
     """Check how to resample: the number of replicates, the level, and a generator."""
     if not isinstance(resampling, Resampling):
         raise ValueError(f"resampling must be a Resampling(n_resamples, level, rng); got {resampling!r}")
-    n_resamples, level, rng = resampling
+    n_resamples, level, rng, method = resampling
+    check_choice("method", method, ("auto", "draws", "moments"))
     return check_count("n_resamples", n_resamples), check_level(level), check_rng(rng)
 
 
@@ -228,31 +241,37 @@ class _Pair(NamedTuple):
 
 
 def _pair(
-    first: ArrayLike, second: ArrayLike, correct: ArrayLike, *, low_margin: ArrayLike | None, ids: ArrayLike | None
+    values: tuple[ArrayLike, ArrayLike, ArrayLike],
+    low_margin: ArrayLike | None,
+    ids: ArrayLike | None,
+    weights: ArrayLike | None,
 ) -> _Pair:
-    """Check two confidences of the same answers."""
-    one, other, right = check_unit("first", first), check_unit("second", second), check_correct(correct)
+    """Check two confidences of the same answers; rows of weight 0 are gone."""
+    one, other, right = check_unit("first", values[0]), check_unit("second", values[1]), check_correct(values[2])
     check_same_length("first", one, "correct", right)
     check_same_length("second", other, "correct", right)
-    rows = check_rows(one, right, ids=ids)
-    return _Pair(rows, rows._replace(confidence=other), _mask(low_margin, rows))
+    rows = check_rows(one, right, ids=ids, weights=weights, whole=True)
+    kept = np.ones(len(one), np.bool_) if weights is None else np.asarray(weights) > 0
+    return _Pair(rows, rows._replace(confidence=other[kept]), _mask(low_margin, len(one))[kept])
 
 
 class Units(NamedTuple):
     """What is drawn: units, each with what it adds to every sum.
 
-    ``features`` has a row per unit and a column per sum. ``drawn`` lists the unit of each question, ``multiplicity``
-    counts the questions of each unit.
+    ``features`` has a row per unit and a column per sum, ``multiplicity`` counts the questions of each unit.
     """
 
     features: Floats
     multiplicity: Floats
-    drawn: Places
+
+    @property
+    def n(self) -> int:
+        """How many questions there are."""
+        return int(self.multiplicity.sum())
 
 
-def _mask(low_margin: ArrayLike | None, rows: CheckedRows) -> Bools:
-    """Check the mask of low margins; nothing is low without one."""
-    n = len(rows.correct)
+def _mask(low_margin: ArrayLike | None, n: int) -> Bools:
+    """Check the mask of low margins of n rows; nothing is low without one."""
     if low_margin is None:
         return np.zeros(n, np.bool_)
     mask = np.asarray(low_margin)
@@ -267,15 +286,19 @@ def _units(pair: _Pair, n_bins: int, closed: Closed) -> Units:
     Their 4 L + 4 features: residuals of first and second confidence by low margin and bin, then the difference of the
     confidences and the number of rows, by low margin.
     """
-    ids = pair.first.ids
-    # without ids a question is its row: sorted, the draws do not depend on the order of rows
-    drawn, kept = _cells(pair) if ids is None else (ids, np.arange(len(ids)))
-    unit, low = drawn[kept], pair.low[kept].astype(np.intp)
-    n_units, n_columns = int(drawn.max()) + 1, 4 * n_bins + 4
-    features = np.zeros(n_units * n_columns)
+    ids, weights = pair.first.ids, pair.first.weights
+    if ids is None:  # a question is its row: sorted, the draws do not depend on the order of rows
+        unit, kept = _cells(pair)
+        multiplicity = sums(unit, weights)
+        unit, times = unit[kept], np.ones(len(kept))
+    else:
+        unit, kept, times = ids, np.arange(len(ids)), weights
+        multiplicity = np.ones(int(ids.max()) + 1)
+    low, n_columns = pair.low[kept].astype(np.intp), 4 * n_bins + 4
+    features = np.zeros(len(multiplicity) * n_columns)
 
     def add(column: Places, values: Floats) -> None:
-        features[:] += sums(unit * n_columns + column, values, len(features))
+        features[:] += sums(unit * n_columns + column, times * values, len(features))
 
     for place, rows in enumerate((pair.first, pair.second)):
         bins = width_bins(rows.confidence[kept], n_bins, closed)
@@ -283,8 +306,7 @@ def _units(pair: _Pair, n_bins: int, closed: Closed) -> Units:
         add((2 * place + low) * n_bins + np.maximum(bins.place, 0), residual)
     add(4 * n_bins + low, (pair.first.confidence - pair.second.confidence)[kept])
     add(4 * n_bins + 2 + low, np.ones(len(kept)))
-    drawn = np.sort(drawn) if ids is None else np.arange(n_units)
-    return Units(features.reshape(n_units, n_columns), np.bincount(drawn).astype(np.float64), drawn)
+    return Units(features.reshape(-1, n_columns), multiplicity)
 
 
 def _cells(pair: _Pair) -> tuple[Places, Places]:
@@ -297,19 +319,32 @@ def _cells(pair: _Pair) -> tuple[Places, Places]:
     return cell, order[new]
 
 
-def resampled_totals(units: Units, n_resamples: int, rng: np.random.Generator) -> Floats:
+def resampled_totals(units: Units, resampling: Resampling, rng: np.random.Generator) -> Floats:
     """Sum the features of each replicate; shape (replicates, columns).
 
     One product for many replicates: small products wait for each other's threads on a busy machine.
     """
+    n_resamples = resampling.n_resamples
     used = np.flatnonzero(units.features.any(axis=0))
     features = units.features[:, used]
     totals = np.zeros((n_resamples, units.features.shape[1]))
+    if resampling.method == "moments" or (resampling.method == "auto" and units.n >= MANY):
+        totals[:, used] = _normal_totals(features, units.multiplicity, n_resamples, rng)
+        return totals
     block = max(1, BLOCK // len(features))
     for done in range(0, n_resamples, block):
         size = min(block, n_resamples - done)
         totals[done : done + size, used] = _weights(units, size, rng) @ features
     return totals
+
+
+def _normal_totals(features: Floats, multiplicity: Floats, n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Draw sums from the normal law with the mean and covariance that drawing questions gives them."""
+    total = multiplicity @ features
+    deviation = features - total / multiplicity.sum()
+    values, vectors = np.linalg.eigh((deviation * multiplicity[:, None]).T @ deviation)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(total + rng.standard_normal((n_resamples, len(values))) @ root.T)
 
 
 def resampled_sums(features: Floats, resampling: Resampling) -> Floats:
@@ -337,20 +372,21 @@ def resampled_sums(features: Floats, resampling: Resampling) -> Floats:
     >>> resampled_sums(np.ones((5, 2)), Resampling(n_resamples=2)).tolist()
     [[5.0, 5.0], [5.0, 5.0]]
     """
-    n_resamples, _, generator = check_resampling(resampling)
-    return resampled_totals(Units(features, np.ones(len(features)), np.arange(len(features))), n_resamples, generator)
+    generator = check_resampling(resampling)[2]
+    return resampled_totals(Units(features, np.ones(len(features))), resampling, generator)
 
 
 def _weights(units: Units, n_resamples: int, rng: np.random.Generator) -> Floats:
     """Draw how often each unit is in each replicate; shape (replicates, units)."""
-    n, n_units = len(units.drawn), len(units.multiplicity)
+    n, n_units = units.n, len(units.multiplicity)
     if n_units * MULTINOMIAL_COST < n:
         return rng.multinomial(n, units.multiplicity / n, n_resamples).astype(np.float64)
+    drawn = np.repeat(np.arange(n_units), units.multiplicity.astype(np.intp))
     weights = np.empty((n_resamples, n_units))
     chunk = max(1, CHUNK // n)
     for done in range(0, n_resamples, chunk):
         size = min(chunk, n_resamples - done)
-        cells = units.drawn.take(rng.integers(0, n, (size, n)))
+        cells = drawn.take(rng.integers(0, n, (size, n)))
         cells += n_units * np.arange(size)[:, None]
         weights[done : done + size] = np.bincount(cells.ravel(), minlength=size * n_units).reshape(size, n_units)
     return weights
@@ -379,4 +415,4 @@ def _near_zero(pair: _Pair, kept: Bools, n_bins: int, closed: Closed, rng: np.ra
 
 def _n_questions(rows: CheckedRows, kept: Bools) -> int:
     """Count the questions of the kept rows."""
-    return int(kept.sum()) if rows.ids is None else len(np.unique(rows.ids[kept]))
+    return int(rows.weights[kept].sum()) if rows.ids is None else len(np.unique(rows.ids[kept]))

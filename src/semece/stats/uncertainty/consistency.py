@@ -65,6 +65,7 @@ def calibration_test(
     n_bins: int = 10,
     closed: Closed = "left",
     ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> CalibrationTest:
@@ -82,6 +83,8 @@ def calibration_test(
         As in :func:`semece.ece`.
     ids : array_like, shape (N,), optional
         Question of each row; rows of one question are drawn together.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0, whole numbers: how often a row occurs. Not together with ``ids``.
     n_resamples : int
         B >= 1.
     rng : int or Generator
@@ -108,13 +111,13 @@ def calibration_test(
     >>> calibration_test([0.9] * 100, [1] * 51 + [0] * 49).p_value
     0.000999000999000999
     """
-    rows = check_rows(confidence, correct, ids=ids, binary=True)
+    rows = check_rows(confidence, correct, ids=ids, weights=_alone(weights, ids), binary=True, whole=True)
     n_resamples = check_count("n_resamples", n_resamples)
     bins = width_bins(rows.confidence, n_bins, closed).occupied()
     statistic = float(np.abs(bin_residuals(rows, bins)).sum())
-    expected = bins.total(rows.confidence)
+    expected = bins.total(rows.weights * rows.confidence)
     n_large = sum(
-        int((np.abs(right - expected).sum(axis=1) >= (statistic - 1e-12) * len(rows.correct)).sum())
+        int((np.abs(right - expected).sum(axis=1) >= (statistic - 1e-12) * rows.weights.sum()).sum())
         for right in _null_right(rows, bins, n_resamples, rng)
     )
     return CalibrationTest(statistic, (1 + n_large) / (n_resamples + 1))
@@ -127,6 +130,7 @@ def consistency_band(
     closed: Closed = "left",
     level: float = 0.95,
     ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
     n_resamples: int = 1000,
     rng: Seed = 0,
 ) -> ConsistencyBand:
@@ -142,6 +146,8 @@ def consistency_band(
         Of each bin's band on its own, in (0, 1).
     ids : array_like, shape (N,), optional
         Question of each row; rows of one question are drawn together.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0, whole numbers: how often a row occurs. Not together with ``ids``.
     n_resamples : int
         B >= 1.
     rng : int or Generator
@@ -168,7 +174,7 @@ def consistency_band(
     (True, True)
     """
     values = check_unit("confidence", confidence)
-    rows = check_rows(values, np.zeros(len(values)), ids=ids)
+    rows = check_rows(values, np.zeros(len(values)), ids=ids, weights=_alone(weights, ids), whole=True)
     n_resamples = check_count("n_resamples", n_resamples)
     bins = width_bins(rows.confidence, n_bins, closed)
     tail = (1 - check_level(level)) / 2
@@ -182,6 +188,13 @@ def consistency_band(
     return ConsistencyBand(low, high)
 
 
+def _alone(weights: ArrayLike | None, ids: ArrayLike | None) -> ArrayLike | None:
+    """Refuse weights beside ids: a row that occurs often would be one question many times."""
+    if weights is not None and ids is not None:
+        raise ValueError("give either ids or weights; got both")
+    return weights
+
+
 def _null_right(rows: CheckedRows, bins: Bins, n_resamples: int, rng: Seed) -> Iterator[Integers]:
     """Draw the correct answers of each occupied bin under calibration, in chunks of shape (draws, occupied bins)."""
     order = np.argsort(bins.place, kind="stable")
@@ -191,7 +204,12 @@ def _null_right(rows: CheckedRows, bins: Bins, n_resamples: int, rng: Seed) -> I
     generator = check_rng(rng)
     chunk = max(1, CHUNK // max(n_questions, len(confidence)))
     for done in range(0, n_resamples, chunk):
-        uniform = generator.random((min(chunk, n_resamples - done), n_questions))
+        size = min(chunk, n_resamples - done), n_questions
+        if rows.weights.max() > 1:  # equal rows together
+            right = generator.binomial(rows.weights[order].astype(np.int64), confidence, size)
+            yield np.add.reduceat(right, starts, axis=1)
+            continue
+        uniform = generator.random(size)
         if rows.ids is not None:
             uniform = uniform[:, rows.ids[order]]
         yield np.add.reduceat(uniform < confidence, starts, axis=1, dtype=np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from semece.stats.calibration.bins import Closed, width_bins
-from semece.stats.rows import check_correct, check_count, check_rows, check_unit
+from semece.stats.rows import check_correct, check_count, check_rows, check_unit, check_weights
 
 
 class Bounds(NamedTuple):
@@ -18,7 +18,7 @@ class Bounds(NamedTuple):
     high: float
 
 
-def accuracy_bounds(correct: ArrayLike, n_excluded: int) -> Bounds:
+def accuracy_bounds(correct: ArrayLike, n_excluded: int, *, weights: ArrayLike | None = None) -> Bounds:
     """Bound the accuracy over all gradings of excluded questions: all wrong, all right.
 
     Parameters
@@ -27,6 +27,8 @@ def accuracy_bounds(correct: ArrayLike, n_excluded: int) -> Bounds:
         Correctness of the graded questions, in [0, 1]; N >= 1.
     n_excluded : int
         How many questions are excluded, >= 0.
+    weights : array_like, shape (N,), optional
+        Frequency weights >= 0 of the graded questions.
 
     Returns
     -------
@@ -45,8 +47,9 @@ def accuracy_bounds(correct: ArrayLike, n_excluded: int) -> Bounds:
     """
     values = check_correct(correct)
     n_excluded = check_count("n_excluded", n_excluded, least=0)
-    n = len(values) + n_excluded
-    return Bounds(float(values.sum() / n), float((values.sum() + n_excluded) / n))
+    times = np.ones(len(values)) if weights is None else check_weights(weights, len(values))
+    n, right = times.sum() + n_excluded, values @ times
+    return Bounds(float(right / n), float((right + n_excluded) / n))
 
 
 def ece_bounds(
@@ -56,6 +59,8 @@ def ece_bounds(
     *,
     n_bins: int = 10,
     closed: Closed = "left",
+    weights: ArrayLike | None = None,
+    excluded_weights: ArrayLike | None = None,
 ) -> Bounds:
     r"""Bound the ECE over all gradings of excluded questions that have a confidence.
 
@@ -75,6 +80,8 @@ def ece_bounds(
         ECE: count them.
     n_bins, closed
         As in :func:`semece.ece`.
+    weights, excluded_weights : array_like of shape (N,) and (E,), optional
+        Frequency weights >= 0 of the graded and of the excluded questions.
 
     Returns
     -------
@@ -91,14 +98,16 @@ def ece_bounds(
     >>> ece_bounds([0.5] * 80, [1] * 40 + [0] * 40, [0.5] * 20)
     Bounds(low=0.0, high=0.1)
     """
-    rows = check_rows(confidence, correct)
-    excluded = np.zeros(0)
+    rows = check_rows(confidence, correct, weights=weights)
+    excluded, times = np.zeros(0), np.zeros(0)
     if np.shape(excluded_confidence) != (0,):
         excluded = check_unit("excluded_confidence", excluded_confidence)
-    graded = width_bins(rows.confidence, n_bins, closed).total(rows.correct - rows.confidence)
+        n_rows = len(excluded)
+        times = np.ones(n_rows) if excluded_weights is None else check_weights(excluded_weights, n_rows)
+    graded = width_bins(rows.confidence, n_bins, closed).total(rows.weights * (rows.correct - rows.confidence))
     bins = width_bins(excluded, n_bins, closed)
-    least = graded - bins.total(excluded)
-    most = least + bins.total(np.ones(len(excluded)))
-    n = len(rows.correct) + len(excluded)
+    least = graded - bins.total(times * excluded)
+    most = least + bins.total(times)
+    n = rows.weights.sum() + times.sum()
     low = np.maximum(np.maximum(least, -most), 0.0).sum() / n
     return Bounds(float(low), float(np.maximum(np.abs(least), np.abs(most)).sum() / n))

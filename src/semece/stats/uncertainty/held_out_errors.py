@@ -148,7 +148,7 @@ def semx_ece(
     total, least = float(np.abs(far).sum()), float(np.abs(near).sum())
     central = Residuals(wrong, table.covariance(table.value, pseudo=False))
     middle = debiased(central, rng) if table.n > 1 else total
-    size, largest = len(residuals.questions), int(residuals.n_select.max())
+    size, largest = _n_questions(residuals, weights), int(residuals.n_select.max())
     if table.n < 2:
         return SemXError(total, 0.0, 1.0, least, middle, 1.0, size, largest)
     covariance = table.covariance(table.spread()) * table.widened**2
@@ -199,12 +199,13 @@ def held_out_gap(
     """
     table = _table(residuals, ids, weights, check_level(level))
     value, least = (float(table.mean(part).sum()) for part in (table.value, table.value - table.ungraded))
+    size = _n_questions(residuals, weights)
     if table.n < 2:
-        return HeldOutGap(value, -1.0, 1.0, least, len(residuals.questions))
+        return HeldOutGap(value, -1.0, 1.0, least, size)
     down, up = table.half_widths(np.ones(len(residuals.low)))
     held_out = sums(np.searchsorted(residuals.questions, residuals.question), residuals.held_out)
     low, high = max(least - down, float(held_out.min()) - 1), min(value + up, float(held_out.max()))
-    return HeldOutGap(value, min(low, least), max(high, value), least, len(residuals.questions))
+    return HeldOutGap(value, min(low, least), max(high, value), least, size)
 
 
 def gap_interval(
@@ -344,6 +345,11 @@ def _table(residuals: SemX, ids: ArrayLike | None, weights: ArrayLike | None, le
     )
     clusters = None if known is None else np.unique(known[questions[kept]], return_inverse=True)[1]
     return UnitTable.of(value, ungraded, (chance, held_out), Drawn(times[kept], clusters, level))
+
+
+def _n_questions(residuals: SemX, weights: ArrayLike | None) -> int:
+    """Count the questions that enter."""
+    return len(residuals.questions) if weights is None else int(_times(weights, residuals.questions).sum())
 
 
 def _size(values: ArrayLike, questions: Integers) -> int:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 NEARLY_ALL = 0.95
 """Share of the questions from which one bin decides the upper end."""
+NEGLIGIBLE = 1e-12
+"""Share of the largest variance below which a direction of the noise is a rounding error."""
 N_DRAWS = 10_000
 """Draws of Z, half of them the negatives of the other half."""
 TINY = 1e-12
@@ -316,7 +318,8 @@ def paired_draws(covariance: NDArray[np.float64], rng: int | np.random.Generator
     By the symmetric root of the covariance, which a rounding error cannot turn; so the order of rows does not matter.
     """
     values, vectors = np.linalg.eigh(covariance)
-    root = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
+    kept = np.where(values > NEGLIGIBLE * values[-1], values, 0.0)  # the root of a rounding error is not small
+    root = (vectors * np.sqrt(np.clip(kept, 0.0, None))) @ vectors.T
     noise = root @ check_rng(rng).standard_normal((len(values), N_DRAWS // 2))
     return np.concatenate([noise, -noise], axis=1)
 

@@ -1,0 +1,366 @@
+"""A run without texts: a table of distinct questions and how often each occurs, in a Parquet file.
+
+Reading commands take it as a run. What joins questions, or shows one, needs the run file.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from semece.canonical_json import canonical
+from semece.errors import ParseError, SemeceError
+from semece.formats import Wanted, is_labelled, labelled_answers, open_samples, parquet_files
+from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
+from semece.runs.graded_classes import ENTERING, GradedClasses
+from semece.runs.run import Names, Run, with_regimes
+from semece.runs.scored_samples import SamplesReading, check_judge, responses_of, sentences_of
+from semece.stats import NO_ANSWER, UNGRADED, Counts, WeightedTable, merge, partial, per_question, weighted_estimates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    import polars as pl
+    from numpy.typing import NDArray
+
+    from semece.formats import FileQuestion
+    from semece.records import Verdict
+    from semece.runs.question_views import QuestionView
+    from semece.stats import Recalibration
+
+ABOUT = "semece"
+"""The key of the file's metadata that says what it is."""
+FORMAT = 1
+_AT_ONCE = 2_000
+"""Questions with texts that are judged and counted at once."""
+_WAITING = 4
+"""Tables of pieces are added to the whole when together they have a row for every so many of its own."""
+
+
+def makes_table(paths: Sequence[Path], output: Path | None) -> bool:
+    """Whether a table comes of files that are scored: that is asked for, or they have no texts."""
+    if output is not None:
+        return output.suffix == ".parquet"
+    return all(path.is_dir() or is_labelled(path) for path in paths)
+
+
+def tabulate(
+    paths: Sequence[Path], output: Path, *, judge: str | None = None, reading: SamplesReading | None = None
+) -> list[str]:
+    """Count answers into a table, piece by piece: no more than a piece is held in memory.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Parquet files of labelled answers (:mod:`semece.formats.labelled_parquet`) or folders of such, or files of
+        samples with texts. Ids of questions are not looked at: every row is a question.
+    output : Path
+        The table. The same questions in any order give the same numbers.
+    judge : str or None
+        ``rules``, ``exact``, ``math`` or ``given`` for texts; None: ``rules``. Labelled answers have ``given``.
+    reading : SamplesReading, optional
+        How files with texts are read.
+
+    Returns
+    -------
+    list of str
+        What was left out, one sentence each.
+
+    Raises
+    ------
+    ParseError
+        A file cannot be read, or a row breaks a rule.
+    """
+    files, how = parquet_files(paths), reading or SamplesReading()
+    if all(map(is_labelled, files)):
+        if judge not in {None, GivenJudge.name}:
+            raise ParseError(f"labelled answers have no texts: their judge is {GivenJudge.name}; got {judge}")
+        write_table(_merged(_labelled(files)), output, _about_of(files, GivenJudge.name, how))
+        return []
+    check_judge(judge)
+    judge = judge or "rules"
+    if how.questions is not None or how.scorer is not None:
+        raise ParseError("a table of counts takes neither --questions nor --scorer: write a run file, X.db")
+    opened = open_samples(files, form=how.form, skip_bad=how.skip_bad, wanted=Wanted(model=how.model))
+    pieces = iter(lambda: list(islice(opened.samples, _AT_ONCE)), [])
+    table = _merged(_judged(piece, judge, how.answer_pattern) for piece in pieces)
+    write_table(table, output, {"model": next(iter(opened.findings.models), None)} | _about_of(files, judge, how))
+    return list(sentences_of(opened.findings))
+
+
+def _about_of(files: Sequence[Path], judge: str, how: SamplesReading) -> dict[str, Any]:
+    told = how.name or how.model
+    about = {"files": [file.name for file in files], "name": how.dataset or files[0].stem, "judge": judge}
+    return about | ({} if told is None else {"model": told})
+
+
+def _labelled(files: Sequence[Path]) -> Iterator[WeightedTable]:
+    """Count files of labelled answers, piece by piece."""
+    for file in files:
+        for piece in labelled_answers(file):
+            try:
+                yield partial(*piece[1:5], stated=piece.stated)
+            except ValueError as error:
+                raise ParseError(f"{file}, rows from {piece.first:,}: {error}") from None
+
+
+def _judged(samples: Sequence[FileQuestion], judge: str, pattern: str | None) -> WeightedTable:
+    """Group and grade the answers of some questions, and count them."""
+    judges = open_judges(judge, judge)
+    labels: list[list[int]] = []
+    grades: list[list[int]] = []
+    stated = np.zeros((2, len(samples)))
+    for place, sample in enumerate(samples):
+        responses = list(responses_of(sample, pattern))
+        usable = [r for r in responses if r.usable]
+        procedure = judge_question(sample.question, [r.answer for r in usable], judges)
+        judged = run_procedure(procedure, lambda _, sample=sample: _given(sample))  # type: ignore[misc]
+        if usable and judged.classes is None:
+            raise ParseError(f"{sample.where}: {next(iter(judged.faults.values()))}")
+        failed = [-1] * (len(responses) - len(usable))
+        labels.append([*judged.classes.labels, *failed] if judged.classes else failed)
+        names = judged.classes.representatives if judged.classes else ()
+        verdicts = {grade.label: grade.verdict for grade in judged.grades}
+        grades.append([_grade(verdicts.get(label), name) for label, name in enumerate(names)])
+        confidences = [r.confidence for r in usable if r.confidence is not None]
+        stated[:, place] = len(confidences), sum(confidences)
+    flat = (array for lists in (labels, grades) for array in _end_to_end(lists))
+    return partial(*flat, stated=(stated[0].astype(np.int64), stated[1]))
+
+
+def _given(sample: FileQuestion) -> Any:  # noqa: ANN401 - what the judge of given labels reads
+    if sample.labels is None:
+        raise ParseError("no labels came with the question; choose --judge rules")
+    return read_given(sample.labels, sample.grades, n=len(sample.drawn))
+
+
+def _grade(verdict: Verdict | None, name: str) -> int:
+    """Give the number of what a class is."""
+    if verdict == "not_attempted" or not name:
+        return NO_ANSWER
+    return UNGRADED if verdict is None else int(verdict == "correct")
+
+
+def _end_to_end(lists: Sequence[Sequence[int]]) -> Iterator[NDArray[np.int64]]:
+    """Values of lists end to end, and where each begins."""
+    yield np.array([value for one in lists for value in one], dtype=np.int64)
+    yield np.concatenate([[0], np.cumsum([len(one) for one in lists], dtype=np.int64)])
+
+
+def _merged(tables: Iterable[WeightedTable]) -> WeightedTable:
+    """Add up tables of pieces, those that wait as often as they are as many rows as the whole has a share of."""
+    whole: list[WeightedTable] = []
+    waiting: list[WeightedTable] = []
+    for table in tables:
+        waiting.append(table)
+        if _rows(waiting) * _WAITING > _rows(whole):
+            whole, waiting = [merge([*whole, *waiting])], []
+    return merge([*whole, *waiting])
+
+
+def _rows(tables: Sequence[WeightedTable]) -> int:
+    return sum(len(table.weights) for table in tables)
+
+
+def write_table(table: WeightedTable, output: Path, about: dict[str, Any]) -> None:
+    """Write a table with what is known of it; at once, or not at all."""
+    import polars as pl
+
+    frame = pl.DataFrame(
+        {
+            "counts": _lists(table.counts, table.counts.values),
+            "grades": _lists(table.counts, table.grades),
+            "failed": table.failed,
+            "stated": table.stated,
+            "stated_sum": table.stated_sum,
+            "group": table.group,
+            "weight": table.weights,
+        }
+    )
+    output.parent.mkdir(parents=True, exist_ok=True)
+    draft = output.with_name(f".{output.name}.part")
+    frame.write_parquet(draft, metadata={ABOUT: canonical({**about, "format": FORMAT})})
+    draft.replace(output)
+
+
+def _lists(counts: Counts, values: Any) -> pl.Series:  # noqa: ANN401 - an array
+    """Make a column of lists."""
+    import polars as pl
+
+    frame = pl.DataFrame({"q": counts.question, "value": values})
+    lists = frame.group_by("q", maintain_order=True).agg("value")
+    every = pl.DataFrame({"q": np.arange(len(counts))}).join(lists, on="q", how="left", maintain_order="left")
+    return every["value"].fill_null(pl.Series([[]], dtype=pl.List(pl.Int64)))
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file is a table of counts."""
+    return path.suffix == ".parquet" and path.is_file() and _about(path) is not None
+
+
+def _about(path: Path) -> dict[str, Any] | None:
+    import polars as pl
+
+    try:
+        text = pl.read_parquet_metadata(path).get(ABOUT)
+        return None if text is None else dict(json.loads(text))
+    except (pl.exceptions.PolarsError, OSError, ValueError):
+        return None
+
+
+def read_table(path: Path) -> WeightedTable:
+    """Read a table.
+
+    Raises
+    ------
+    ParseError
+        The file is no table of counts, or of another format.
+    """
+    import polars as pl
+
+    about = _about(path)
+    if about is None or about.get("format") != FORMAT:
+        raise ParseError(f"{path} must be a table that 'semece score -o X.parquet' of this version writes")
+    frame = pl.read_parquet(path)
+    sizes = frame["counts"].list.len().to_numpy().astype(np.int64)
+    full = frame.filter(pl.col("counts").list.len() > 0)
+    counts, grades = (full[name].explode().to_numpy().astype(np.int64) for name in ("counts", "grades"))
+    columns = (frame[name].to_numpy() for name in ("failed", "stated", "stated_sum", "group", "weight"))
+    return WeightedTable(Counts(counts, np.concatenate([[0], np.cumsum(sizes)])), grades, *columns)
+
+
+class TabledRun(Run):
+    """A table of counts as a run without texts.
+
+    Parameters
+    ----------
+    path : Path
+        From :func:`tabulate`.
+
+    Raises
+    ------
+    ParseError
+        The file is no such table.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.recalibration = str(path), None
+        self._table = read_table(path)
+        about = _about(path) or {}
+        self.model, self.dataset = str(about.get("model") or "samples"), str(about.get("name", path.stem))
+        self.names = Names(self.dataset, self.model)
+        self.name, self.answered_by = self.names.title, self.model
+        self.n = int((self._table.counts.responses + self._table.failed).max(initial=0))
+        self.judge_names = (str(about.get("judge", "given")),) * 2
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """Nothing was noticed."""
+        return ()
+
+    @property
+    def failed_calls(self) -> tuple[int, int]:
+        """No call was made."""
+        return 0, 0
+
+    @property
+    def spent(self) -> tuple[float | None, int, int]:
+        """Nothing was spent."""
+        return 0.0, 0, 0
+
+    @property
+    def complete(self) -> tuple[int, int]:
+        """Every question is there with all its responses."""
+        return self._table.n_questions, self._table.n_questions
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Responses by status."""
+        failed = int(self._table.failed @ self._table.weights)
+        return {"parsed": self._table.n_answers, "empty": failed, "missing": 0}
+
+    @property
+    def confidences(self) -> tuple[int, int]:
+        """How many responses state a confidence; all can be read."""
+        return int(self._table.stated @ self._table.weights), 0
+
+    @property
+    def unlabelled(self) -> list[str]:
+        """There are no texts."""
+        return []
+
+    @property
+    def missing(self) -> int:
+        """Nothing is missing."""
+        return 0
+
+    def estimates(self) -> pl.DataFrame:
+        """One row per distinct question, with ``weight``: how many questions are like it."""
+        return self._estimates
+
+    @cached_property
+    def _estimates(self) -> pl.DataFrame:
+        import polars as pl
+
+        table = self._table
+        refused = pl.Series(
+            "refused", per_question(np.maximum, table.counts.is_mode & table.refused, table.counts.offsets)
+        )
+        return with_regimes(
+            weighted_estimates(table).with_columns(pl.col("question_id").cast(pl.String), refused, text=pl.lit(""))
+        )
+
+    def classes(self) -> GradedClasses:
+        """Class counts with the grade of every class, and how often each question occurs."""
+        entering = self._table.take(np.flatnonzero(self.estimates()["status"].is_in(list(ENTERING))))
+        ids = np.arange(len(entering.weights)).astype(np.str_)
+        refused = entering.refused.astype(np.float64)
+        return GradedClasses(entering.counts, entering.correct, refused, ids, entering.weights)
+
+    def question_views(self) -> tuple[QuestionView, ...]:
+        """Refuse: a table has no questions."""
+        self._refuse()
+
+    def question(self, question_id: str) -> QuestionView:
+        """Refuse: a table has no questions."""
+        del question_id
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise SemeceError(
+            f"{self.path} is a table of counts without questions; what lists or joins questions needs the run file"
+        )
+
+
+def open_run(path: Path, *, judge: str | None = None, recalibration: Recalibration | None = None) -> Run:
+    """Open a run file, or a table of counts as a run.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    judge, recalibration
+        As in :class:`semece.Run`; a table takes neither, since it has no questions.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    SemeceError
+        The file is neither, or a table is asked for another judge or a recalibration.
+    """
+    if not is_table(path):
+        return Run(path, judge=judge, recalibration=recalibration)
+    if judge not in {None, "given"} or recalibration is not None:
+        raise SemeceError(f"{path} is a table of counts: another judge or a recalibration needs the run file")
+    return TabledRun(path)
