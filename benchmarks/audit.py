@@ -8,6 +8,7 @@ calls 25 % of the wrong answers correct and misses none.
 
 from __future__ import annotations
 
+import os
 import time
 from itertools import product
 
@@ -17,21 +18,21 @@ from benchmarks._pool import Pool, draw_pool
 from benchmarks._tables import table
 from semece.compare.audit.draws import allocate
 from semece.stats.calibration.binned_errors import ece
-from semece.stats.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece
+from semece.stats.correction import Audited, corrected_accuracy, corrected_debiased_ece, corrected_ece, corrected_gap
 from semece.stats.simulation import CORRECTNESS
 from semece.stats.uncertainty.intervals import ece_interval
 
 TITLE = "Corrected numbers of an audited judge"
 POOL = 400_000
-REPLICATIONS = 2000
+REPLICATIONS = int(os.environ.get("AUDIT_REPLICATIONS", "2000"))
 SIZES = (500, 4000)
 AUDITED = (50, 100, 200)
 JUDGES = {"usual": (0.05, 0.15), "lenient": (0.25, 0.0)}
 
 ABOUT = """\
 Audited: how many answers people judged, drawn by the judge's verdict as `semece audit export` does, or all alike.
-Covers: how often, in percent, the 95 % interval holds the truth: of the accuracy, of Sem1-ECE, and of Sem1-ECE as the
-judge alone would have it. Bias: of the corrected Sem1-ECE, plug-in and debiased."""
+Covers: how often, in percent, the 95 % interval holds the truth: of the accuracy, of mean Sem1 less accuracy, of
+Sem1-ECE, and of Sem1-ECE as the judge alone would have it. Bias: of the corrected Sem1-ECE, plug-in and debiased."""
 
 
 def judged(rng: np.random.Generator, people: np.ndarray, judge: str) -> np.ndarray:
@@ -55,6 +56,7 @@ def row(pool: Pool, cell: tuple[str, int, int, str, str], replications: int) -> 
     population, size, audited, by, judge = cell
     accuracy = CORRECTNESS[population](pool.sem1)
     truth, mean = ece(pool.sem1, accuracy), accuracy.mean()
+    truths = mean, pool.sem1.mean() - mean, truth, truth
     rng = np.random.default_rng([size, audited, len(population), len(by), len(judge)])
     hits, found = [], []
     for _ in range(replications):
@@ -63,18 +65,18 @@ def row(pool: Pool, cell: tuple[str, int, int, str, str], replications: int) -> 
         people = (rng.random(size) < accuracy[index]).astype(float)
         said = judged(rng, people, judge)
         sheet = drawn(rng, people, said.astype(int) if by == "verdict" else np.zeros(size, dtype=int), audited)
-        three = corrected_accuracy(said, sheet), corrected_ece(confidence, said, sheet), ece_interval(confidence, said)
-        hits.append(
-            [low - 1e-12 <= t <= high + 1e-12 for (_, low, high), t in zip(three, (mean, truth, truth), strict=True)]
-        )
-        value, low, high = three[1]
+        error = corrected_ece(confidence, said, sheet)
+        four = corrected_accuracy(said, sheet), corrected_gap(confidence, said, sheet), error
+        four += (ece_interval(confidence, said),)
+        hits.append([low - 1e-12 <= t <= high + 1e-12 for (_, low, high), t in zip(four, truths, strict=True)])
+        value, low, high = error
         found.append(
             [high - low, value - truth, corrected_debiased_ece(confidence, said, sheet) - truth, low > truth + 1e-12]
         )
     covers = [f"{100 * share:.1f}" for share in np.mean(hits, axis=0)]
     width, plug_in, debiased, too_high = np.mean(found, axis=0)
     numbers = [f"{100 * too_high:.1f}", f"{width:.3f}", f"{plug_in:+.3f}", f"{debiased:+.3f}"]
-    return [population, str(size), str(audited), by, judge, covers[0], covers[1], *numbers, covers[2]]
+    return [population, str(size), str(audited), by, judge, *covers[:3], *numbers, covers[3]]
 
 
 def main(replications: int = REPLICATIONS, pool_size: int = POOL) -> str:
@@ -85,7 +87,18 @@ def main(replications: int = REPLICATIONS, pool_size: int = POOL) -> str:
     rows = [row(pool, cell, replications) for cell in cells]
     minutes = (time.perf_counter() - start) / 60
     setting = f"{replications:,} replications a cell, a pool of {pool_size:,} questions, {minutes:.0f} minutes."
-    header = ["population", "Q", "audited", "by", "judge", "accuracy covers", "ECE covers", "too high", "mean width"]
+    header = [
+        "population",
+        "Q",
+        "audited",
+        "by",
+        "judge",
+        "accuracy covers",
+        "gap covers",
+        "ECE covers",
+        "too high",
+        "mean width",
+    ]
     header += ["bias", "debiased", "uncorrected covers"]
     return "\n\n".join([" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, ABOUT, table(header, rows)])
 

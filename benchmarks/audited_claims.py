@@ -22,31 +22,44 @@ from semece.compare.audit.draws import allocate
 from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.correction import Audited, corrected_held_out, corrected_threshold, held_out_masses
 from semece.stats.counts import Counts
-from semece.stats.estimators.semx import semx
+from semece.stats.estimators.semx import ROUNDING, SemX, semx
 from semece.stats.simulation import dirichlet_mixture
 from semece.stats.uncertainty.held_out_errors import held_out_gap
 
 TITLE = "Claims that an audit corrects"
-POOL = 50_000
+POOL = int(os.environ.get("AUDITED_POOL", "50000"))
 REPLICATIONS = int(os.environ.get("AUDITED_REPLICATIONS", "1000"))
+PROMISED = min(REPLICATIONS * 4, 1000)
+"""Runs for thresholds, which are quick."""
 N_ANSWERS = 10
 MODELS = {"calibrated": 0.0, "over-confident": 0.2}
 JUDGES = {"perfect": (0.0, 0.0), "usual": (0.05, 0.15), "lenient": (0.25, 0.0)}
 SIZES = (500, 2000)
 AUDITED = (100, 200)
-TARGET = 0.8
+RUN, JUDGED = 2000, 200
+TARGETS = (0.5, 0.6, 0.7)
 
-ABOUT = f"""\
+ABOUT = """\
 In percent of the runs: the 95 % interval of the corrected held-out gap g and of the corrected SemX-ECE holds the
-truth; the interval of g by the judge alone does; a threshold for {100 * TARGET:.0f} % right answers is found, and the
-promise is missed (at most 5), corrected and by the judge alone."""
+truth; the interval of g by the judge alone does."""
+PROMISES = f"""\
+Thresholds on Sem1 in runs of {RUN:,} questions with {JUDGED} judged answers. In percent of the runs: a threshold is
+found, and the answers above it are right less often than promised (at most 5 % of the runs may be so), with the judge's
+errors corrected and by the judge alone."""
 
 
 class Pool(NamedTuple):
-    """Counts of the questions, and which class is right; both of shape (Q, K)."""
+    """Questions and what SemX needs of them, whatever the grades: a block selects from counts alone.
+
+    ``counts`` and ``right``, which class is right, have shape (Q, K); ``weight``, the chance that a class is selected
+    in a bin, (Q, K, L); ``held_out``, the mean held-out mass of a bin, (Q, L); ``edges`` are those of the bins.
+    """
 
     counts: np.ndarray
     right: np.ndarray
+    weight: np.ndarray
+    held_out: np.ndarray
+    edges: tuple[np.ndarray, np.ndarray]
 
 
 def draw_pool(share: float, size: int = POOL) -> Pool:
@@ -55,16 +68,42 @@ def draw_pool(share: float, size: int = POOL) -> Pool:
     pmf = -np.sort(-dirichlet_mixture(size, rng=rng).pmf, axis=1)
     ticket, until = rng.random((size, 1)), np.cumsum(pmf, axis=1)
     right = (ticket < until) & (ticket >= until - pmf) & (rng.random((size, 1)) >= share)
-    return Pool(rng.multinomial(N_ANSWERS, pmf), right.astype(float))
+    return measured(rng.multinomial(N_ANSWERS, pmf), right.astype(float))
 
 
-def residuals_of(counts: np.ndarray, correct: np.ndarray):
-    return semx(correct=correct.ravel(), counts=Counts.from_counts(counts))
+def measured(counts: np.ndarray, right: np.ndarray) -> Pool:
+    """Measure once what SemX needs: with no class right the residual is the held-out mass, with one it is less."""
+    n, n_classes = counts.shape
+
+    def residual(correct: np.ndarray) -> np.ndarray:
+        found = semx(correct=correct.ravel(), counts=Counts.from_counts(counts))
+        dense = np.zeros((n, len(found.low)))
+        dense[found.question, found.bin] = found.value
+        edges.append((found.low, found.high))
+        return dense
+
+    edges: list[tuple[np.ndarray, np.ndarray]] = []
+    held_out = residual(np.zeros((n, n_classes)))
+    one = np.eye(n_classes)
+    weight = np.stack([held_out - residual(np.tile(one[k], (n, 1))) for k in range(n_classes)], axis=1)
+    return Pool(counts, right, weight, held_out, edges[0])
+
+
+def residuals_of(pool: Pool, correct: np.ndarray) -> SemX:
+    """Give SemX's residuals of some of the pool's questions, as :func:`semece.semx` does."""
+    n, n_bins = pool.held_out.shape
+    value = pool.held_out - np.einsum("qkl,qk->ql", pool.weight, correct)
+    chance = pool.weight.sum(axis=1)
+    question, place = (each.ravel() for each in np.indices((n, n_bins)))
+    kept = chance.ravel() > ROUNDING
+    columns = (each.ravel()[kept] for each in (value, np.zeros_like(value), chance, pool.held_out))
+    every = np.arange(n), np.full(n, N_ANSWERS // 2)
+    return SemX(question[kept], place[kept], *columns, *every, *pool.edges)
 
 
 def truth_of(pool: Pool) -> tuple[float, float, np.ndarray, np.ndarray]:
     """Give g, SemX-ECE, and Sem1 and correctness of the deployed answers."""
-    found = residuals_of(*pool)
+    found = residuals_of(pool, pool.right)
     mean = np.bincount(found.bin, found.value, len(found.low)) / len(pool.counts)
     deployed = pool.counts.argmax(axis=1)
     return mean.sum(), np.abs(mean).sum(), pool.counts.max(axis=1) / N_ANSWERS, pool.right[range(POOL), deployed]
@@ -83,7 +122,8 @@ def replicate(rng: np.random.Generator, pool: Pool, cell: tuple[str, int, int], 
     """Judge, audit and correct one run."""
     judge, size, audited = cell
     index = rng.integers(0, POOL, size)
-    counts, right = pool.counts[index], pool.right[index]
+    some = pool._replace(**{name: getattr(pool, name)[index] for name in ("counts", "right", "weight", "held_out")})
+    counts, right = some.counts, some.right
     chance, (false_correct, missed) = rng.random(right.shape), JUDGES[judge]
     said = np.where(right == 1, chance >= missed, chance < false_correct).astype(float)
     deployed = counts.argmax(axis=1)
@@ -91,27 +131,36 @@ def replicate(rng: np.random.Generator, pool: Pool, cell: tuple[str, int, int], 
     own[np.arange(size), deployed] = 1.0
     by_judge, people = said[np.arange(size), deployed], right[np.arange(size), deployed]
     sheet = audited_of(rng, by_judge, people, audited)
-    every, mine, others = (residuals_of(counts, values) for values in (said, own, np.where(own > 0, 0, said)))
+    every, mine, others = (residuals_of(some, values) for values in (said, own, np.where(own > 0, 0, said)))
     found = corrected_held_out(held_out_masses(every, mine, others, by_judge), sheet, rng=rng)
     alone = held_out_gap(every)
-    gap, error, sem1, correct = truth
+    gap, error, *_ = truth
     held = [np.nan] * 3
     if found is not None:
         held = [found.gap.low <= gap <= found.gap.high, found.error.low <= error <= found.error.high, found.gap.value]
-    row = [*held, alone.low <= gap <= alone.high]
-    confidence = counts.max(axis=1) / N_ANSWERS
-    ways = (
-        corrected_threshold(confidence, by_judge, sheet, target=TARGET),
-        abstention_threshold(confidence, by_judge, target=TARGET),
+    return [*held, alone.low <= gap <= alone.high]
+
+
+def promise(rng: np.random.Generator, sem1: np.ndarray, correct: np.ndarray, cell: tuple[str, float]) -> list[bool]:
+    """Look for a threshold in one run, corrected and by the judge alone: whether one is found, and is missed."""
+    judge, target = cell
+    index = rng.integers(0, len(sem1), RUN)
+    confidence, people = sem1[index], correct[index]
+    chance, (false_correct, missed) = rng.random(RUN), JUDGES[judge]
+    said = np.where(people == 1, chance >= missed, chance < false_correct).astype(float)
+    found = (
+        corrected_threshold(confidence, said, audited_of(rng, said, people, JUDGED), target=target),
+        abstention_threshold(confidence, said, target=target),
     )
-    for way in ways:
+    row = []
+    for way in found:
         given = None if way.threshold is None else correct[sem1 >= way.threshold - 1e-9].mean()
-        row += [given is not None, given is not None and given < TARGET]
+        row += [given is not None, given is not None and given < target]
     return row
 
 
 def main(replications: int = REPLICATIONS) -> str:
-    start, rows = time.perf_counter(), []
+    start, rows, promised = time.perf_counter(), [], []
     for model, share in MODELS.items():
         pool = draw_pool(share)
         truth = truth_of(pool)
@@ -119,15 +168,22 @@ def main(replications: int = REPLICATIONS) -> str:
             rng = np.random.default_rng([len(model), len(cell[0]), *cell[1:]])
             found = np.array([replicate(rng, pool, cell, truth) for _ in range(replications)], dtype=float)
             mean = np.nanmean(found, axis=0)
-            shares = [f"{100 * share:.1f}" for share in mean[[0, 1, 3, 4, 5, 6, 7]]]
             bias = f"{mean[2] - truth[0]:+.4f}"
+            shares = [f"{100 * each:.1f}" for each in mean[[0, 1, 3]]]
             rows.append([model, *map(str, cell), f"{truth[0]:+.3f}", f"{truth[1]:.3f}", bias, *shares])
             print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
+        for each in product(JUDGES, TARGETS):
+            rng = np.random.default_rng([len(model), len(each[0]), int(100 * each[1])])
+            found = np.mean([promise(rng, *truth[2:], each) for _ in range(PROMISED)], axis=0)
+            promised.append([model, *map(str, each), *(f"{100 * share:.1f}" for share in found)])
+            print(*promised[-1], sep=" | ", file=sys.stderr, flush=True)
     minutes = (time.perf_counter() - start) / 60
-    setting = f"{replications:,} runs a cell, a pool of {POOL:,} questions, {minutes:.0f} minutes."
+    setting = f"{replications:,} runs a cell, {PROMISED:,} for thresholds, a pool of {POOL:,}, {minutes:.0f} minutes."
     header = ["model", "judge", "N", "audited", "g", "SemX-ECE", "bias of g", "g covered", "SemX-ECE covered"]
-    header += ["by the judge covered", "threshold", "missed", "by the judge: threshold", "missed"]
-    return "\n\n".join([" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, ABOUT, table(header, rows)])
+    parts = [" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, ABOUT]
+    parts += [table([*header, "by the judge covered"], rows), PROMISES]
+    names = ["model", "judge", "target", "found", "missed", "by the judge: found", "missed"]
+    return "\n\n".join([*parts, table(names, promised)])
 
 
 if __name__ == "__main__":

@@ -56,8 +56,8 @@ Calibrated class by class, in percent of the runs: 'over' and 'under': the rule 
 under-confident, by the interval of the held-out gap g and by the bracket (each must be at most 2.5); 'SemX rejects':
 its test at 5 %, with the lower end of SemX-ECE above 0 in brackets (2.5); 'hidden': 'miscalibrated, though right on
 average' (at most 5); 'Sem1-ECE over': what the interval of Sem1-ECE would say (50 runs), if it were read as a statement
-about the model. Residuals are centred so that the true g is 0; the bracket's are not, and hold the pool's own error of
-some thousandths, which at two answers, where mean Sem2 equals the accuracy on average, is seen at 2,000 questions."""
+about the model. Residuals are centred so that the true g is 0; accuracies, for the bracket, so that the mean one of the
+pool is that of the deployed classes' probabilities."""
 ABOUT_CLUSTERS = f"""\
 The same where every question comes {COPIES} times, each time with other answers and with the same right class; N counts
 clusters, and ids name them."""
@@ -66,11 +66,12 @@ Models that are not calibrated, in percent of the runs: how often g, the bracket
 beside them the plug-in ECE of Sem1 and of Sem2, against the 95 % quantile that they have for the calibrated model of
 the same n and N (a person does not have that quantile); and how often the interval of g misses, and which end of the
 interval of SemX-ECE does. The true g and SemX-ECE are those of the pool."""
+ABOUT_HELD = "The same in clusters as above, of the Dirichlet family; N counts clusters."
 ABOUT_COST = "The same 6,000 answers, spread over more or fewer questions: in percent, SemX rejects / g is on its side."
 
 
 class Pool(NamedTuple):
-    """Questions with their residuals by bin, and Sem1, Sem2 and the correctness of the deployed answer."""
+    """Questions with their residuals by bin, Sem1, Sem2, and of the deployed answer correctness and chance of it."""
 
     value: np.ndarray
     chance: np.ndarray
@@ -78,6 +79,7 @@ class Pool(NamedTuple):
     sem1: np.ndarray
     sem2: np.ndarray
     correct: np.ndarray
+    deployed: np.ndarray
 
     def clusters(self) -> Pool:
         """Average the rows of each cluster."""
@@ -154,7 +156,8 @@ def draw_pool(cell: Cell, size: int) -> Pool:
         pmf = -np.sort(-FAMILIES[cell.family](few, rng), axis=1)
         right = np.repeat(right_classes(pmf, cell.model, rng), cell.copies, axis=0)
         pmf = np.repeat(pmf, cell.copies, axis=0)
-        ragged = Counts.from_counts(rng.multinomial(cell.n, pmf))
+        counts = rng.multinomial(cell.n, pmf)
+        ragged, most = Counts.from_counts(counts), counts == counts.max(axis=1, keepdims=True)
         found = semx(correct=right.ravel(), counts=ragged)
         place = found.question * len(found.low) + found.bin
         rows = [
@@ -162,7 +165,8 @@ def draw_pool(cell: Cell, size: int) -> Pool:
             for name in ("value", "chance", "held_out")
         ]
         columns = estimate(counts=ragged, correct=list(right))
-        parts.append([*rows, *(columns[name].to_numpy() for name in ("sem1", "sem2", "correct"))])
+        values = [columns[name].to_numpy() for name in ("sem1", "sem2", "correct")]
+        parts.append([*rows, *values, (pmf * most).sum(axis=1) / most.sum(axis=1)])
     return Pool(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -201,8 +205,10 @@ class Tester:
     """SemX's test and the ends of SemX-ECE against the truth, with the draws that `semx_ece` makes by default."""
 
     def __init__(self, pool: Pool, truth: float, widened: float) -> None:
-        self.pool, self.truth, self.widened = pool, truth, widened
-        self.normal = np.random.default_rng(0).standard_normal((pool.value.shape[1], N_DRAWS // 2))
+        there = pool.chance.any(axis=0)
+        parts = {name: getattr(pool, name)[:, there] for name in ("value", "chance", "held_out")}
+        self.pool, self.truth, self.widened = pool._replace(**parts), truth, widened
+        self.normal = np.random.default_rng(0).standard_normal((len(there), N_DRAWS // 2))[there]
 
     def __call__(self, index: np.ndarray) -> list[bool]:
         """Whether the test rejects, the lower end is above the truth, and the upper end below it."""
@@ -215,10 +221,13 @@ class Tester:
         noise = ((vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T) @ self.normal
         r = table.mean(rows)
         total = float(np.abs(r).sum())
-        rejects = 2 * (np.abs(noise).sum(axis=0) >= total - TINY).sum() + 1 <= 0.05 * (N_DRAWS + 1)
-        moved = cleared(r, covariance)[:, None] * (self.truth / max(total, TINY))
-        around = np.concatenate([np.abs(moved + noise).sum(axis=0), np.abs(moved - noise).sum(axis=0)])
-        low = self.truth < total and np.quantile(around, 0.975, method="higher") < total
+        alone = np.abs(noise).sum(axis=0)
+        rejects = 2 * (alone >= total - TINY).sum() + 1 <= 0.05 * (N_DRAWS + 1)
+        below = 2 * (alone < total).sum()
+        if self.truth > 0:
+            moved = cleared(r, covariance)[:, None] * (self.truth / max(total, TINY))
+            below = sum((np.abs(moved + side).sum(axis=0) < total).sum() for side in (noise, -noise))
+        low = self.truth < total and below > np.ceil(0.975 * (N_DRAWS - 1))  # so is the quantile
         high = self.truth > total and min(total + upward(table, r), 1.0) < self.truth
         return [bool(rejects), bool(low), bool(high)]
 
@@ -272,13 +281,15 @@ def simulate_runs(pool: Pool, cell: Cell, size: int, replications: int) -> Runs:
     for index in drawn(pool, cell, size, replications):
         own = gap_ends(pool.value.sum(axis=1), pool.held_out.sum(axis=1), index, z)
         first, second = (gap_ends(c - pool.correct, c, index, z) for c in (pool.sem1, pool.sem2))
-        called = np.stack([*sides((own, own)), *sides((second, first))], axis=1)
+        more = pool.correct.mean() - pool.deployed.mean() if exact else 0.0
+        called = np.stack([*sides((own, own)), *sides((second + more, first + more))], axis=1)
+        plain = np.stack([*sides((own, own)), *sides((second, first))], axis=1)
         tested = np.array([tester(row) for row in index])
         missed = (own[0] > truth + TINY) | (own[1] < truth - TINY)
         parts.append([called, tested, missed, pool.value.sum(axis=1)[index].mean(axis=1)])
         if cell.copies == 1 and len(parts) == 1:
             for at in range(min(CHECKED, len(index))):
-                confirm(pool, cell.n, index[at], (called[at], tested[at], tester.truth))
+                confirm(pool, cell.n, index[at], (plain[at], tested[at], tester.truth))
     return Runs(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
@@ -376,6 +387,19 @@ def power_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]
     return rows
 
 
+def held_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]:
+    """How often a model that is not calibrated is found in clusters, and how often its intervals hold."""
+    pool = draw_pool(cell, pool_size).clusters()
+    mean = pool.value.mean(axis=0)
+    rows = []
+    for size in CLUSTERS:
+        runs = simulate_runs(pool, cell, size, replications)
+        numbers = [*runs.called[:, :2].mean(axis=0), runs.tested[:, 0].mean(), runs.missed.mean()]
+        row = [cell.model, str(cell.n), f"{size:,}", f"{mean.sum():+.3f}", f"{np.abs(mean).sum():.3f}"]
+        rows.append([*row, *map(percent, [*numbers, *runs.tested[:, 1:].mean(axis=0)])])
+    return rows
+
+
 def cost_rows(model: str, pool_size: int, replications: int) -> list[list[str]]:
     """How often each design of 6,000 answers finds a model."""
     row = [model]
@@ -394,22 +418,26 @@ def worst(rows: list[list[str]], column: int) -> float:
 
 def main() -> str:
     began, kept = time.perf_counter(), Kept()
-    powers = max(REPLICATIONS // 2, 1)
     cells = [Cell(family, "calibrated", n) for n, family in product(ANSWERS, FAMILIES)]
     alike = [Cell(family, "calibrated", n, COPIES) for n, family in product((4, 20), CLUSTERED)]
     false, clusters = (
         [row for cell in some for row in kept.measure(false_rows, cell, REPLICATIONS)] for some in (cells, alike)
     )
     models = [Cell("Dirichlet", model, n) for n, model in product(POWERED, [*MODELS, "first alone", "crossing"])]
-    power = [row for cell in models for row in kept.measure(power_rows, cell, powers)]
+    power = [row for cell in models for row in kept.measure(power_rows, cell, REPLICATIONS)]
+    held = [
+        row
+        for n, model in product((4, 20), ("none right in 20 %", "first right in 30 %", "first alone", "crossing"))
+        for row in kept.measure(held_rows, Cell("Dirichlet", model, n, COPIES), REPLICATIONS)
+    ]
     sure = ("calibrated", "none right in 8 %", "none right in 20 %")
-    costs = [row for model in sure for row in kept.measure(cost_rows, model, powers)]
+    costs = [row for model in sure for row in kept.measure(cost_rows, model, REPLICATIONS)]
     minutes = (time.perf_counter() - began) / 60
     errors = [f"{200 * (p * (1 - p) / REPLICATIONS) ** 0.5:.1f}" for p in (0.025, 0.05)]
     setting = (
-        f"{REPLICATIONS:,} runs a cell where the model is calibrated, {powers:,} where it is not; pools of {POOL:,} "
-        f"questions; {minutes:.0f} minutes. Two Monte Carlo standard errors: {errors[0]} points at 2.5 %, {errors[1]} "
-        f"at 5 %. Worst calibrated cell of {len(false)} and, in clusters, of {len(clusters)}: "
+        f"{REPLICATIONS:,} runs a cell; pools of {POOL:,} questions; {minutes:.0f} minutes. "
+        f"Two Monte Carlo standard errors: {errors[0]} points at 2.5 %, {errors[1]} at 5 %. "
+        f"Worst calibrated cell of {len(false)} and, in clusters, of {len(clusters)}: "
         + "; ".join(
             f"{name} {worst(false, at):.1f} and {worst(clusters, at):.1f}"
             for name, at in (("g over", 4), ("g under", 5), ("bracket over", 6), ("bracket under", 7), ("SemX", 8))
@@ -422,6 +450,7 @@ def main() -> str:
     ends = ["Sem1-ECE", "Sem2-ECE", "g missed", "lower end too high", "upper end too low"]
     parts = [setting, ABOUT_FALSE, table([*first, "hidden", "Sem1-ECE over", "bias of g"], false)]
     parts += [ABOUT_CLUSTERS, table([*first, "hidden"], clusters), ABOUT_POWER, table([*second, *ends], power)]
+    parts += [ABOUT_HELD, table([*second[:7], "SemX rejects", *ends[2:]], held)]
     designs = [f"{n} answers, {size:,} questions" for n, size in EQUAL_COST]
     return "\n\n".join([*parts, ABOUT_COST, table(["model", *designs], costs)])
 

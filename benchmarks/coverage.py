@@ -7,10 +7,12 @@ are the truth.
 
 from __future__ import annotations
 
+import os
 import time
 from itertools import product
 
 import numpy as np
+from scipy.stats import binom
 
 from benchmarks._pool import Pool, draw_pool
 from benchmarks._tables import table
@@ -19,13 +21,28 @@ from semece.stats.calibration.bins import bin_index, width_bins
 from semece.stats.rows import check_rows
 from semece.stats.simulation import CORRECTNESS
 from semece.stats.uncertainty.bootstrap import Resampling, paired_bootstrap
-from semece.stats.uncertainty.intervals import Interval, debiased_ece, ece_interval, residual_moments
+from semece.stats.uncertainty.intervals import (
+    TINY,
+    cleared,
+    debiased_ece,
+    ece_interval,
+    paired_draws,
+    residual_moments,
+    upper_end,
+)
 
 TITLE = "Coverage of intervals and bias of the calibration error"
 POOL = 400_000
 SIZES = (500, 4000)
 FEW = (24, 100)
 REPLICATIONS = 2000
+COMPARED = int(os.environ.get("COVERAGE_COMPARED", "5"))
+"""One run of so many has the other methods, widths, bias and differences, which take most of the time."""
+CONSTANT = (1.0, 0.6, 0.25)
+ACCURACIES = (0.9, 0.95, 0.97, 0.99, 0.998)
+CONSTANT_SIZES = (50, 100, 200, 1000, 4000)
+RARE = 1e-9
+"""Numbers of right answers that are less probable are left out of exact sums."""
 N_RESAMPLES = 1000
 Z = 1.959963984540054
 CERTAIN = 0.85
@@ -35,12 +52,16 @@ CONFIDENCES = ("Sem1", "Sem2")
 ABOUT_INTERVALS = """\
 Coverage in percent of intervals at 95 %. 'Too high': the lower end lies above the truth. The last three methods are
 there to be compared: bootstrap percentiles, the same reflected at the plug-in value, and the debiased value with a
-normal half width."""
+normal half width. 'Passes': `semece check --max sem1_ece=x` passes although the true ECE is x (at most 3)."""
 ABOUT_BIAS = "Bias of the plug-in value and of `debiased_ece`, with standard errors."
 ABOUT_DIFFERENCES = """\
 Coverage in percent of `paired_bootstrap`, and how often it says 'interval unreliable near zero ECE'. Where Sem1 is
 calibrated, and in the crossing population, the interval of the ECE difference cannot be relied on; that of the mean
 difference can."""
+ABOUT_CONSTANT = f"""\
+One confidence for all questions, by exact binomial sums: least coverage of `ece_interval`, and most runs in which
+`check --max` passes although the true ECE is the limit (at most 3), both in percent, over the accuracies
+{", ".join(f"{p:g}" for p in ACCURACIES)} and as many wrong ones."""
 ABOUT_FEW = f"""\
 Few questions: coverage in percent of `ece_interval` for Sem1. 'Certain': questions with Sem1 above {CERTAIN}."""
 
@@ -86,6 +107,35 @@ def ends_of_eces(sample: Pool, correct: np.ndarray, rng: np.random.Generator) ->
     )
 
 
+def missed(confidence: np.ndarray, correct: np.ndarray, truth: float, rng: np.random.Generator | int) -> list[bool]:
+    """Whether the lower end of `ece_interval` is above the truth, and its upper end below it."""
+    rows = check_rows(confidence, correct)
+    residuals = residual_moments(rows, width_bins(rows.confidence, 10))
+    r, covariance, _ = residuals
+    total = float(np.abs(r).sum())
+    above = False
+    if truth < total - TINY:
+        noise = paired_draws(covariance, rng)
+        around = np.abs(cleared(r, covariance)[:, None] * (truth / total) + noise).sum(axis=0)
+        above = bool(np.quantile(around, 0.975, method="higher") < total)
+    return [above, upper_end(residuals, 0.95) < truth - TINY]
+
+
+def constant_row(confidence: float, size: int) -> list[str]:
+    """Least coverage, and most passes, of one confidence; exact."""
+    held, passed = [], []
+    for p in sorted({*ACCURACIES, *(round(1 - p, 3) for p in ACCURACIES)}):
+        truth, chance = abs(p - confidence), binom.pmf(np.arange(size + 1), size, p)
+        some = np.flatnonzero(chance > RARE)
+        ends = np.array([missed(np.full(size, confidence), np.arange(size) < x, truth, 0) for x in some])
+        held.append(1 - chance[some] @ ends.any(axis=1))
+        passed.append(chance[some] @ ends[:, 1])
+        x = int(some[np.argmax(chance[some])])
+        found = ece_interval(np.full(size, confidence), np.arange(size) < x)
+        assert [found.low > truth + 1e-6, found.high < truth - TINY] == list(ends[list(some).index(x)])
+    return [f"{confidence:g}", f"{size:,}", percent(min(held)), percent(max(passed))]
+
+
 def covered(ends: np.ndarray, truth: np.ndarray | float) -> np.ndarray:
     """Whether intervals (last axis) hold the truth; a hair's breadth is not a miss."""
     return (ends[..., 0] <= truth + 1e-12) & (truth - 1e-12 <= ends[..., 1])
@@ -104,24 +154,30 @@ class Cell:
         self.truth = np.array([ece(pool.sem1, accuracy), ece(pool.sem2, accuracy)])
         self.mean_truth = float((pool.sem1 - pool.sem2).mean())
         rng = np.random.default_rng([size, len(population)])
-        eces, differences, notes = [], [], []
-        for _ in range(replications):
+        eces, differences, notes, ends = [], [], [], []
+        for replication in range(replications):
             index = rng.integers(0, len(accuracy), size)
             sample, correct = pool.take(index), (rng.random(size) < accuracy[index]).astype(float)
+            pair = zip((sample.sem1, sample.sem2), self.truth, strict=True)
+            ends.append([missed(c, correct, truth, rng) for c, truth in pair])
+            if replication % COMPARED:
+                continue
             eces.append(ends_of_eces(sample, correct, rng))
             paired = paired_bootstrap(sample.sem1, sample.sem2, correct, resampling=Resampling(N_RESAMPLES, rng=rng))
             differences.append([paired.overall.mean_difference[1:], paired.overall.ece_difference[1:]])
             notes.append(bool(paired.overall.note))
         self.eces, self.differences, self.notes = np.array(eces), np.array(differences), np.array(notes)
+        self.missed = np.array(ends)
 
     def interval_rows(self) -> list[list[str]]:
         rows = []
         for place, confidence in enumerate(CONFIDENCES):
             ends = self.eces[:, : len(METHODS), place]
             hits = covered(ends, self.truth[place]).mean(axis=0)
-            too_high = (ends[:, 0, 0] > self.truth[place] + 1e-12).mean()
+            too_high, passes = self.missed[:, place].mean(axis=0)
             width = (ends[:, 0, 1] - ends[:, 0, 0]).mean()
-            numbers = [f"{self.truth[place]:.4f}", percent(hits[0]), percent(too_high), f"{width:.3f}"]
+            held = percent(1 - too_high - passes)
+            numbers = [f"{self.truth[place]:.4f}", held, percent(too_high), percent(passes), f"{width:.3f}"]
             rows.append([*self.name, confidence, *numbers, *map(percent, hits[1:])])
         return rows
 
@@ -150,14 +206,17 @@ def few_rows(pool: Pool, size: int, replications: int) -> list[list[str]]:
     for name, questions, function in cells:
         accuracy = function(questions.sem1)
         truth, rng = ece(questions.sem1, accuracy), np.random.default_rng(size)
-        found: list[Interval] = []
-        for _ in range(replications):
+        ends, widths = [], []
+        for replication in range(replications):
             index = rng.integers(0, len(accuracy), size)
-            correct = rng.random(size) < accuracy[index]
-            found.append(ece_interval(questions.sem1[index], correct, rng=rng))
-        ends = np.array(found)[:, 1:]
-        width = f"{(ends[:, 1] - ends[:, 0]).mean():.3f}"
-        rows.append([name, str(size), f"{truth:.4f}", percent(covered(ends, truth).mean()), width])
+            sample = questions.sem1[index], rng.random(size) < accuracy[index]
+            ends.append(missed(*sample, truth, rng))
+            if replication % COMPARED == 0:
+                _, low, high = ece_interval(*sample, rng=rng)
+                widths.append(high - low)
+        too_high, passes = np.mean(ends, axis=0)
+        numbers = [percent(1 - too_high - passes), percent(too_high), percent(passes), f"{np.mean(widths):.3f}"]
+        rows.append([name, str(size), f"{truth:.4f}", *numbers])
     return rows
 
 
@@ -165,19 +224,21 @@ def main(replications: int = REPLICATIONS, pool_size: int = POOL) -> str:
     start = time.perf_counter()
     pool = draw_pool(pool_size)
     cells = [Cell(pool, name, size, replications) for name, size in product(CORRECTNESS, SIZES)]
+    constant = [constant_row(c, size) for c, size in product(CONSTANT, CONSTANT_SIZES)]
     few = [row for size in FEW for row in few_rows(pool, size, replications)]
     minutes = (time.perf_counter() - start) / 60
     error = 100 * (0.95 * 0.05 / replications) ** 0.5
     setting = (
         f"{replications:,} replications a cell (a coverage of 95 % has a standard error of {error:.1f} %), "
-        f"a pool of {pool_size:,} questions, {N_RESAMPLES} bootstrap samples, {minutes:.0f} minutes."
+        f"a pool of {pool_size:,} questions, {N_RESAMPLES} bootstrap samples, {minutes:.0f} minutes. "
+        f"Other methods, widths, bias and differences in one run of {COMPARED}."
     )
     parts = [
         " ".join((__doc__ or "").split("\n\n", 1)[1].split()),
         setting,
         ABOUT_INTERVALS,
         table(
-            ["population", "Q", "", "true ECE", "ece_interval", "too high", "mean width", *METHODS[1:]],
+            ["population", "Q", "", "true ECE", "ece_interval", "too high", "passes", "mean width", *METHODS[1:]],
             [row for cell in cells for row in cell.interval_rows()],
         ),
         ABOUT_BIAS,
@@ -188,7 +249,9 @@ def main(replications: int = REPLICATIONS, pool_size: int = POOL) -> str:
             [cell.difference_row() for cell in cells],
         ),
         ABOUT_FEW,
-        table(["population", "Q", "true ECE", "covers", "mean width"], few),
+        table(["population", "Q", "true ECE", "covers", "too high", "passes", "mean width"], few),
+        ABOUT_CONSTANT,
+        table(["confidence", "N", "covers", "passes"], constant),
     ]
     return "\n\n".join(parts)
 

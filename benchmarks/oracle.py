@@ -73,7 +73,7 @@ def cell_rows(name: str, n: int) -> list[list[str]]:
         for _ in range(REPLICATIONS):
             at = rng.integers(0, POOL, size)
             drawn = Drawn(np.ones(size), None, 0.95)
-            found.append([bracket_of(plain[:, at], some, drawn)[2:4] for some in (plain[:, at], narrow[:, at])])
+            found.append([bracket_of(plain[:, at], some, drawn)[1:3] for some in (plain[:, at], narrow[:, at])])
         low, high = np.moveaxis(np.array(found), 2, 0)
         held = 100 * ((low <= truth) & (truth <= high)).mean(axis=0)
         wide = (high - low).mean(axis=0)

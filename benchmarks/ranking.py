@@ -1,4 +1,4 @@
-"""How often a run is called ahead, an alarm is given, or a limit is passed, and how often that is wrong.
+"""How often a run is called ahead, or an alarm is given, and how often that is wrong.
 
 Pairs of runs on the same questions, whose true errors are known. Confidences are Sem1 of 20 answers to questions with
 K ~ U{2..12} classes, Dirichlet(alpha) with alpha in {.15, .4, 1, 3}; a unanimous run is always certain. Correctness is
@@ -11,21 +11,22 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import binom
 
 from benchmarks._tables import table
 from semece.compare.limits import ALARMS
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.counts import Counts
+from semece.stats.diagnostics.arm_ranks import SURE as SURELY
+from semece.stats.diagnostics.arm_ranks import ranks_of_terms
 from semece.stats.diagnostics.changes import correctness_terms
 from semece.stats.estimators import sem2
 from semece.stats.estimators.semx import semx
 from semece.stats.simulation import dirichlet_mixture
-from semece.stats.uncertainty.intervals import ece_interval
 from semece.stats.uncertainty.paired_errors import (
     ErrorTerms,
     binned_terms,
@@ -35,11 +36,16 @@ from semece.stats.uncertainty.paired_errors import (
     surely_less,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
 TITLE = "Who is ahead"
 POOL = 200_000
 REPLICATIONS = int(os.environ.get("RANKING_REPLICATIONS", "2000"))
 N_ANSWERS = 20
 CHUNK = 50_000
+MOST = 5
+"""Most runs that are ranked together."""
 WIDTHS = 10
 """Intervals take most of the time: one run in so many has them."""
 SURE = 0.025
@@ -50,6 +56,12 @@ Percent of the data sets in which one of two runs is called ahead with more than
 truly worse one at most 5 together), and in which the interval of the change holds the true change."""
 
 
+ABOUT_GROUPS = """\
+Three runs and five, in percent of the data sets: 'wrong': a run is called better than one that is truly as good or
+better (at most 5, all statements of a data set together); 'best ahead': the truly best one is called ahead of all the
+others. 500 questions."""
+
+
 class Model(NamedTuple):
     """A run: the confidence and the chance of being right at each question of the pool."""
 
@@ -58,12 +70,12 @@ class Model(NamedTuple):
 
 
 def draw_confidences(size: int) -> np.ndarray:
-    """Draw Sem1 of two runs on the same questions; shape (2, size)."""
+    """Draw Sem1 of runs on the same questions; shape (MOST, size)."""
     rng = np.random.default_rng(0)
     parts = []
     for start in range(0, size, CHUNK):
         pmf = dirichlet_mixture(min(CHUNK, size - start), rng=rng).pmf
-        parts.append([rng.multinomial(N_ANSWERS, pmf).max(axis=1) / N_ANSWERS for _ in range(2)])
+        parts.append([rng.multinomial(N_ANSWERS, pmf).max(axis=1) / N_ANSWERS for _ in range(MOST)])
     return np.concatenate(parts, axis=1)
 
 
@@ -93,6 +105,16 @@ PAIRS = (
     ("unanimous", 0.01, "over-confident", 0.1),
 )
 """Shape and true error of both runs."""
+GROUPS = (
+    *((("over-confident", 0.1),) * k for k in (3, MOST)),
+    (("over-confident from .7", 0.1), ("over-confident", 0.1), ("crossing", 0.1)),
+    (("unanimous", 0.02),) * 3,
+    (("over-confident", 0.05), ("over-confident from .7", 0.1), ("over-confident", 0.1)),
+    (("calibrated", 0), ("over-confident", 0.15), ("over-confident", 0.15)),
+)
+"""Shape and true error of each of several runs, the best first."""
+ACCURACIES = ((0.7,) * 3, (0.7,) * MOST, (0.75, 0.7, 0.7), (0.8, 0.7, 0.7, 0.7, 0.7), (0.98,) * MOST)
+"""True accuracies of several runs, the best first."""
 
 
 def model(shape: str, error: float, confidence: np.ndarray) -> Model:
@@ -105,11 +127,11 @@ def model(shape: str, error: float, confidence: np.ndarray) -> Model:
     return Model(confidence, SHAPES[shape](confidence, size))
 
 
-def drawn(models: tuple[Model, Model], size: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Draw both runs on the same questions: confidence and correctness."""
+def drawn(models: Sequence[Model], size: int, rng: np.random.Generator) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Draw runs on the same questions: confidence and correctness."""
     index, luck = rng.integers(0, len(models[0].accuracy), size), rng.random(size)
-    other = np.where(rng.random(size) < 0.5, luck, rng.random(size))
-    pairs = zip(models, (luck, other), strict=True)
+    others = [np.where(rng.random(size) < 0.5, luck, rng.random(size)) for _ in models[1:]]
+    pairs = zip(models, [luck, *others], strict=True)
     return [(each.confidence[index], (u < each.accuracy[index]).astype(float)) for each, u in pairs]
 
 
@@ -136,15 +158,42 @@ def rank_row(confidences: np.ndarray, pair: tuple[str, float, str, float], size:
     return [*row, percent(first), percent(second), percent(covered), f"{width:.3f}"]
 
 
+def group_row(models: Sequence[Model], errors: Sequence[float], name: str, replications: int) -> list[str]:
+    """How often something wrong is said of several runs, and how often the best is ahead; by errors or accuracies."""
+    higher = name == "accuracy"
+    rng = np.random.default_rng([len(models), *(round(1000 * error) for error in errors)])
+    best, worst = (errors == pick(errors) for pick in ((np.max, np.min) if higher else (np.min, np.max)))
+    wrong, ahead = [], []
+    for _ in range(replications):
+        sides = drawn(models, 500, rng)
+        terms = [(correctness_terms if higher else binned_terms)(*side) for side in sides]
+        rows = sorted(ranks_of_terms(name, range(len(models)), terms, higher=higher), key=itemgetter("arm"))
+        low, high, sure = (np.array([row[key] for row in rows]) for key in ("rank_low", "rank_high", "ahead"))
+        wrong.append((low[best] > 1).any() or (high[worst] < len(models)).any() or (sure[~best] > SURELY).any())
+        ahead.append((sure[best] > SURELY).any())
+    row = [name, ", ".join(f"{error:g}" for error in errors), percent(np.mean(wrong))]
+    row.append(percent(np.mean(ahead)) if best.sum() == 1 else "")
+    print(*row, sep=" | ", file=sys.stderr, flush=True)
+    return row
+
+
+def group_rows(confidences: np.ndarray, replications: int) -> Iterator[list[str]]:
+    """Rank several runs, by ECE and by accuracy."""
+    for group in GROUPS:
+        models = [model(*each, c) for each, c in zip(group, confidences, strict=False)]
+        shapes = " / ".join(dict.fromkeys(shape for shape, _ in group))
+        row = group_row(models, np.array([error for _, error in group]), "ece", replications * 3 // len(group) ** 2)
+        yield [f"ECE, {shapes}", *row[1:]]
+    for some in ACCURACIES:
+        models = [Model(c, np.full_like(c, p)) for p, c in zip(some, confidences, strict=False)]
+        yield group_row(models, np.array(some), "accuracy", replications)
+
+
 ABOUT_ALARMS = """\
 Alarms of `semece check --baseline` in percent of the runs. Same: the same model on the same questions, with new answers
 (at most 5). Flipped: the same answers, and right ones of .15 of all questions are wrong now (at least 90 at N = 150,
 n = 20, calibrated). The alarms are those of accuracy, held-out gap, SemX-ECE, Sem1-ECE, Sem2-ECE, Ver-ECE and mean Ver
 minus accuracy; they share 5 %."""
-ABOUT_LIMITS = """\
-Percent of the runs in which `semece check --max sem1_ece=x` passes although the true Sem1-ECE is x, exact sums for runs
-with one confidence (at most 3): the worst of the accuracies .90, .95, .97, .99 and .998, and of as many wrong ones."""
-
 FALLEN = 0.15
 ASKED = 20_000
 """Questions that a run is drawn from, with replacement."""
@@ -252,27 +301,14 @@ def alarm_row(setting: tuple[str, int, int], *, flipped: bool, replications: int
     return [*row, *map(percent, shares)]
 
 
-def limit_row(confidence: float, size: int) -> list[str]:
-    """How often the upper end of the interval is below the truth; exact."""
-    right = np.arange(size + 1)
-    high = [ece_interval([confidence] * size, np.arange(size) < x).high for x in right]
-    accuracies = [p for some in (0.9, 0.95, 0.97, 0.99, 0.998) for p in (some, 1 - some)]
-    passed = [
-        binom.pmf(right, size, p)[np.array(high) <= abs(p - confidence) + 1e-12].sum()
-        for p in accuracies
-        if abs(p - confidence) > 1e-9
-    ]
-    return [f"{confidence:g}", str(size), percent(max(passed))]
-
-
 def main(replications: int = REPLICATIONS) -> str:
     start = time.perf_counter()
     confidences = draw_confidences(POOL)
     ranks = [rank_row(confidences, pair, size, replications) for size in (150, 500, 2000) for pair in PAIRS]
+    groups = list(group_rows(confidences, replications))
     alarms = [
         alarm_row(each, flipped=flipped, replications=replications) for flipped in (False, True) for each in SETTINGS
     ]
-    limits = [limit_row(confidence, size) for confidence in (1.0, 0.6, 0.25) for size in (50, 100, 400)]
     minutes = (time.perf_counter() - start) / 60
     setting = f"{replications:,} replications a cell, a pool of {POOL:,} questions, {minutes:.0f} minutes."
     names = ["accuracy", "held-out gap", "Ver − accuracy", "SemX-ECE", "Sem1-ECE", "Sem2-ECE", "Ver-ECE"]
@@ -283,10 +319,10 @@ def main(replications: int = REPLICATIONS) -> str:
             setting,
             ABOUT_RANKS,
             table(header, ranks),
+            ABOUT_GROUPS,
+            table(["ranked by", "truth", "wrong", "best ahead"], groups),
             ABOUT_ALARMS,
             table(["model", "change", "n", "N", "any alarm", *names], alarms),
-            ABOUT_LIMITS,
-            table(["confidence", "N", "passes"], limits),
         ]
     )
 

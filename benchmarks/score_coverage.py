@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +22,12 @@ from benchmarks._tables import table
 from semece.stats import diagnostics
 from semece.stats.counts import Counts
 from semece.stats.simulation import CORRECTNESS, FAMILIES
+from semece.stats.uncertainty.bootstrap import Resampling
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
 
 TITLE = "Coverage of intervals of scores"
 POOL = 100_000
@@ -108,17 +115,68 @@ def falling_row(family: str, copies: int) -> list[str]:
     return row
 
 
+ABOUT_SMALLER = f"""\
+Coverage in percent of the intervals of `diagnostics.sweep` at 10 of 20 answers, and of the difference of ECEs that
+`diagnostics.rate` gives if every margin is low; Dirichlet mixture, correctness a function of Sem1 of the 20 answers;
+{REPLICATIONS // FIFTH:,} replications, of the difference one of {FIFTH}."""
+SMALLER = (
+    "sem1",
+    "sem2",
+    "gap",
+    "accuracy",
+    "ece_of_expected_sem1",
+    "ece_of_expected_sem2",
+    "ece_of_one_subsample_sem1",
+)
+
+
+def smaller_row(name: str, size: int) -> list[str]:
+    """Coverage of every number of a sweep, and of the difference of ECEs at low margins."""
+    rng = np.random.default_rng([size, len(name)])
+    counts = rng.multinomial(20, FAMILIES["dirichlet-mixture"](FALLING_POOL, rng=rng).pmf)
+    chance = CORRECTNESS[name](counts.max(axis=1) / 20)
+
+    def pool_of(rows: np.ndarray, correct: np.ndarray) -> diagnostics.Pool:
+        return diagnostics.pool(counts=Counts.from_counts(rows), correct=np.zeros(len(rows)))._replace(correct=correct)
+
+    def ends(table: pl.DataFrame, names: Sequence[str]) -> np.ndarray:
+        return table.select(f"{each}{end}" for each in names for end in ("", "_low", "_high")).to_numpy().reshape(-1, 3)
+
+    def held(found: np.ndarray, truth: np.ndarray) -> np.ndarray:
+        return (found[:, 1] <= truth + 1e-9) & (truth - 1e-9 <= found[:, 2])
+
+    whole, budget = pool_of(counts, chance), {"budgets": [10], "resampling": Resampling(n_resamples=200)}
+    low = {"margin": np.zeros(FALLING_POOL), **budget}
+    truth = ends(diagnostics.sweep(whole, **budget), SMALLER)[:, 0]
+    gap = ends(diagnostics.rate(whole, **low), ["ece_gap"])[:, 0]
+    numbers, gaps = [], []
+    for run in range(REPLICATIONS // FIFTH):
+        at = rng.integers(0, FALLING_POOL, size)
+        some = pool_of(counts[at], (rng.random(size) < chance[at]).astype(float))
+        numbers.append(held(ends(diagnostics.sweep(some, **budget), SMALLER), truth))
+        if run % FIFTH == 0:
+            table = diagnostics.rate(some, **(low | {"margin": np.zeros(size)}))
+            gaps.append(held(ends(table, ["ece_gap"]), gap))
+    shares = [*np.mean(numbers, axis=0), np.mean(gaps)]
+    row = [name, str(size), *(f"{100 * share:.1f}" for share in shares)]
+    print(*row, sep=" | ", file=sys.stderr, flush=True)
+    return row
+
+
 def main() -> str:
     began, pool = time.perf_counter(), draw_pool(POOL)
     rows = [cell_row(pool.sem1, cell) for cell in CELLS]
     falling = [falling_row(family, copies) for family, copies in product(FALLING, (1, COPIES))]
+    smaller = [smaller_row(name, size) for name, size in product(CORRECTNESS, (100, 500))]
     minutes = (time.perf_counter() - began) / 60
     setting = f"{REPLICATIONS:,} replications a cell, a pool of {POOL:,} questions, {minutes:.0f} minutes."
     names = ("Brier", "AUROC", "AURC", "smooth ECE", "sweep-ECE")
     header = ["population", "N", *(part for name in names for part in (name, "covers"))]
     about = " ".join((__doc__ or "").split("\n\n", 1)[1].split())
     gaps = ["population", "questions", "slope", "covers", *(f"gap at {n}" for n in diagnostics.BUDGETS)]
-    return "\n\n".join([about, setting, ABOUT, table(header, rows), ABOUT_FALLING, table(gaps, falling)])
+    parts = [about, setting, ABOUT, table(header, rows), ABOUT_FALLING, table(gaps, falling)]
+    numbers = [*(each.replace("_", " ") for each in SMALLER), "difference of ECEs"]
+    return "\n\n".join([*parts, ABOUT_SMALLER, table(["population", "N", *numbers], smaller)])
 
 
 if __name__ == "__main__":

@@ -142,6 +142,9 @@ def complaints(path: Path, *, page: bool = False) -> Iterator[str]:
         best = row["semx_ece_debiased"]
         if best is not None and not row["semx_ece_low"] - 1e-12 <= best <= row["semx_ece_high"] + 1e-12:
             yield f"summary: the debiased SemX-ECE {best} is outside {row['semx_ece_low']} to {row['semx_ece_high']}"
+        bracket = [row[f"oracle_{end}"] for end in ("low", "lower", "upper", "high")]
+        if row["oracle"] is not None and bracket != sorted(bracket):
+            yield f"summary: the ends of the oracle confidence are out of order: {bracket}"
         for name in NAMES:
             yield from every_table(run, name)
         head, (cells,) = tables.cells(headline(summary))

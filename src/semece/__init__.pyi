@@ -41,6 +41,7 @@ from .stats.correction import Audited as Audited
 from .stats.correction import corrected_accuracy as corrected_accuracy
 from .stats.correction import corrected_debiased_ece as corrected_debiased_ece
 from .stats.correction import corrected_ece as corrected_ece
+from .stats.correction import corrected_gap as corrected_gap
 from .stats.estimators import correctness as correctness
 from .stats.estimators import estimate as estimate
 from .stats.estimators import half_margin as half_margin

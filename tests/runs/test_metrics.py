@@ -10,13 +10,14 @@ from semece.cli import app
 from semece.compare.limits import check_run
 from semece.compare.standings import compare_runs
 from semece.runs import metrics
-from semece.runs.metrics import CONFIDENCES, METRICS, Metric, limited_names, stats_function, titles
+from semece.runs.metrics import CONFIDENCES, METRICS, Metric, directions, limited_names, stats_function, titles
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.runs.summary_rows import headline, summary_table
 from semece.show.report import build
 from semece.show.tables import paper_table
 from semece.stats.uncertainty.intervals import Interval
+from semece.stats.uncertainty.oracle_brackets import oracle_bracket
 
 
 def samples(folder, name, sure):
@@ -38,7 +39,7 @@ def samples(folder, name, sure):
     return folder / f"{name}.db"
 
 
-@pytest.mark.parametrize("metric", [each for each in METRICS if not each.of_residuals], ids=lambda metric: metric.name)
+@pytest.mark.parametrize("metric", [each for each in METRICS if not each.of_classes], ids=lambda metric: metric.name)
 def test_every_row_gives_a_number_inside_its_interval(metric):
     rng = np.random.default_rng(3)
     confidence = rng.random(80)
@@ -83,6 +84,20 @@ def test_a_row_more_is_a_metric_more_in_the_summary_tables_limits_comparisons_an
     assert "sem1 blur" in build([bold], tmp_path / "report.html").read_text(encoding="utf-8")
     shown = CliRunner().invoke(app, ["compare", str(timid.path), str(bold.path)])
     assert "sem1 blur: timid is ahead (0.25 against 0.41 of bold" in shown.output
+
+
+def test_the_oracle_confidence_is_in_the_summary_the_tables_limits_and_the_report(tmp_path):
+    run = Run(samples(tmp_path, "timid", 5))
+    summary = summary_table([run])
+    row = summary.row(0, named=True)
+    wanted = oracle_bracket([[0] * 5 + list(range(1, 6))] * 100)
+    names = ("oracle", *(f"oracle_{name}" for name in wanted._fields[1:]))
+    assert [row[name] for name in names] == pytest.approx(list(wanted))
+    assert headline(summary).row(0, named=True)["oracle"] == row["oracle"]
+    assert paper_table("ece", [run])["oracle_high"].to_list() == [row["oracle_high"]]
+    assert "Oracle confidence" in build([run], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert [each.passed for each in check_run(run, most=["oracle=0.9"], least=["oracle=0.45"])] == [True, False]
+    assert "oracle" not in directions()
 
 
 def test_a_number_of_few_questions_has_no_interval_and_so_no_limit(tmp_path, monkeypatch):

@@ -80,7 +80,7 @@ def test_a_run_without_a_complete_question_has_nulls_and_says_why(estimates):
     assert row["sem2_ece"] is None
     assert row["jensen_dominated"] is None
     nothing = "Nothing can be said: no question enters (120 ungraded)."
-    assert tables.says(row) == {"model": nothing, "confidences": "", "refusals": "", "regime": ""}
+    assert tables.says(row) == {"model": nothing, "confidences": "", "refusals": "", "audit": "", "regime": ""}
     assert MISSING in tables.to_markdown(tables.headline(tables.summary_frame([row])))
 
 
@@ -137,6 +137,7 @@ def test_a_summary_of_runs_reads_what_a_run_offers(estimates):
     class Fake:
         names, path = Names("a", "b"), "x.db"
         name, judge_names, n, counts = "a · b", ("rules", "exact"), 20, {"missing": 1}
+        correction = None
 
         def estimates(self):
             return estimates

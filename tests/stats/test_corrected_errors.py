@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtri
 
@@ -16,7 +16,9 @@ from semece.stats.correction import (
     corrected_accuracy,
     corrected_debiased_ece,
     corrected_ece,
+    corrected_gap,
     corrected_held_out,
+    corrected_outcomes,
     corrected_threshold,
     held_out_masses,
 )
@@ -27,8 +29,9 @@ from semece.stats.diagnostics.judge_quality import cohen_kappa, grading_quality
 from semece.stats.estimators.semx import semx
 from semece.stats.rows import check_rows
 from semece.stats.simulation import CORRECTNESS
-from semece.stats.uncertainty.held_out_errors import held_out_gap, semx_ece
+from semece.stats.uncertainty.held_out_errors import gap_interval, held_out_gap, semx_ece
 from semece.stats.uncertainty.intervals import accuracy_interval, debiased_ece, ece_interval
+from semece.stats.uncertainty.paired_errors import binned_terms
 
 QUALITIES = ("agreement", "precision", "recall", "false_correct")
 ROWS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 1), st.integers(0, 1)), min_size=2, max_size=40)
@@ -513,3 +516,64 @@ def test_a_corrected_threshold_promises_less_than_a_lenient_judge():
     assert alone.threshold < 0.9 < found.threshold
     assert (found.answered, found.coverage) == (300, 0.25)
     assert people[confidence >= found.threshold].mean() >= 0.8
+
+
+# -- the mean gap, and outcomes to compare by
+
+
+def test_the_corrected_gap_is_mean_confidence_less_corrected_accuracy():
+    rng = np.random.default_rng(0)
+    confidence, judge = rng.random(200), (rng.random(200) < 0.6).astype(float)
+    audited = Audited(range(0, 200, 2), (rng.random(100) < 0.5).astype(float))
+    value, low, high = corrected_gap(confidence, judge, audited)
+    accuracy = corrected_accuracy(judge, audited)
+    assert value == pytest.approx(confidence.mean() - accuracy.value)
+    plain = gap_interval(confidence, judge)
+    assert high - low > plain.high - plain.low
+    assert -1 <= low < value < high <= 1
+
+
+def test_with_all_audited_the_gap_is_peoples_own():
+    rng = np.random.default_rng(1)
+    confidence, people = rng.random(300), (rng.random(300) < 0.7).astype(float)
+    found = corrected_gap(confidence, 1 - people, Audited(range(300), people))
+    plain = gap_interval(confidence, people)
+    assert found.value == pytest.approx(plain.value)
+    assert found.low <= plain.low + 1e-12
+    assert found.high >= plain.high - 1e-12
+    assert found.high - found.low < 1.05 * (plain.high - plain.low)
+
+
+def test_a_single_question_says_nothing_of_the_gap():
+    assert corrected_gap([0.5], [1], Audited([0], [1]))[1:] == (-1, 1)
+
+
+@pytest.mark.parametrize("judge", [(0.05, 0.15), (0.25, 0.0)])
+def test_the_interval_of_the_corrected_gap_holds(judge):
+    """300 runs of 300 questions, 60 of them audited by verdict; 4 standard errors."""
+    rng, held = np.random.default_rng(2), []
+    for _ in range(300):
+        confidence = rng.beta(3, 1, 300)
+        people = (rng.random(300) < confidence**2).astype(float)
+        chance = rng.random(300)
+        said = np.where(people == 1, chance >= judge[1], chance < judge[0]).astype(float)
+        stratum, sizes = said.astype(int), np.bincount(said.astype(int))
+        place = np.concatenate([rng.permutation(np.flatnonzero(stratum == h))[:30] for h in (0, 1)])
+        found = corrected_gap(confidence, said, Audited(place, people[place], None, stratum[place], sizes))
+        held.append(found.low <= 0.75 - 0.6 <= found.high)
+    assert np.mean(held) > 0.95 - 4 * (0.95 * 0.05 / 300) ** 0.5
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=20)
+def test_outcomes_have_the_corrected_means_of_any_bin(seed):
+    rng = np.random.default_rng(seed)
+    confidence, judge = rng.random(120), (rng.random(120) < 0.6).astype(float)
+    stratum, sizes = judge.astype(int), np.bincount(judge.astype(int), minlength=2)
+    place = np.concatenate([np.flatnonzero(stratum == h)[:25] for h in (0, 1)])
+    audited = Audited(place, (rng.random(len(place)) < 0.5).astype(float), None, stratum[place], sizes)
+    outcomes = corrected_outcomes(judge, audited)
+    assert np.clip(outcomes.mean(), 0, 1) == pytest.approx(corrected_accuracy(judge, audited).value)
+    assert binned_terms(confidence, outcomes).total == pytest.approx(corrected_ece(confidence, judge, audited).value)
+    untouched = np.setdiff1d(np.arange(120), place)
+    assert (outcomes[untouched] == judge[untouched]).all()

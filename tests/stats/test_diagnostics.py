@@ -13,13 +13,16 @@ from semece.stats import diagnostics, theory
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.counts import Counts
 from semece.stats.diagnostics import JudgedRun, pool
+from semece.stats.diagnostics.arm_ranks import holm, ranks_of_terms
+from semece.stats.diagnostics.changes import correctness_terms
 from semece.stats.diagnostics.hedging import rearranged
 from semece.stats.diagnostics.margins import window
 from semece.stats.estimators import sem1, sem2
+from semece.stats.estimators.budget_curves import budget_curve
 from semece.stats.simulation import dirichlet_mixture, near_tie, simulate, softmax_normal
 from semece.stats.uncertainty import bootstrap
 from semece.stats.uncertainty.bootstrap import Resampling, resampled_sums
-from semece.stats.uncertainty.paired_errors import binned_terms, surely_less
+from semece.stats.uncertainty.paired_errors import binned_terms, paired_error, surely_less
 
 FAST = Resampling(n_resamples=200)
 
@@ -206,6 +209,41 @@ def test_the_ece_of_one_subsample_is_that_of_drawn_subsamples_and_not_that_of_ex
         table["ece_of_one_subsample_sem1"], abs=4 * np.std(each) / np.sqrt(10) + 0.004
     )
     assert table["ece_of_one_subsample_sem1"] > table["ece_of_expected_sem1"] + 0.02
+
+
+def test_every_number_of_a_sweep_has_an_interval_and_copies_do_not_make_it_surer(near):
+    some = near[1].take(np.arange(80))
+    once = diagnostics.sweep(some, budgets=[10]).row(0, named=True)
+    numbers = [name for name in once if f"{name}_low" in once]
+    assert len(numbers) == 7
+    assert all(once[f"{name}_low"] <= once[name] <= once[f"{name}_high"] for name in numbers)
+    twice = some.take(np.tile(np.arange(80), 2))
+    copied = diagnostics.sweep(twice, budgets=[10], ids=np.tile(np.arange(80), 2)).row(0, named=True)
+    for name in numbers:
+        ends = [name, f"{name}_low", f"{name}_high"]
+        assert [copied[each] for each in ends] == pytest.approx([once[each] for each in ends], abs=0.02)
+
+
+def test_unanimous_answers_do_not_prove_that_mean_sem1_is_one():
+    table = diagnostics.sweep(pool([[0] * 4] * 50, [1] * 50), budgets=[4]).row(0, named=True)
+    assert table["sem1"] == 1
+    assert 0.85 < table["sem1_low"] < 0.99
+    assert table["ece_of_one_subsample_sem1_high"] > 0.02
+
+
+def test_the_eces_of_low_margins_differ_with_a_paired_interval(near):
+    some = near[1].take(np.arange(120))
+    row = diagnostics.rate(some, budgets=[10], margin=np.zeros(120)).row(0, named=True)
+    curve = budget_curve(counts=some.counts, budgets=[10])
+    one, other = (binned_terms(np.minimum(each[0], 1), some.correct) for each in (curve.sem2, curve.sem1))
+    found = paired_error(one, other)
+    assert [row[f"ece_gap{end}"] for end in ("", "_low", "_high")] == pytest.approx(list(found[:3]))
+    twice = some.take(np.tile(np.arange(120), 2))
+    ids = np.tile(np.arange(120), 2)
+    copied = diagnostics.rate(twice, budgets=[10], margin=np.zeros(240), ids=ids).row(0, named=True)
+    assert copied["ece_gap_high"] == pytest.approx(row["ece_gap_high"], abs=0.02)
+    alone = diagnostics.rate(twice, budgets=[10], margin=np.zeros(240), ids=np.zeros(240)).row(0, named=True)
+    assert (alone["ece_gap"], alone["ece_gap_low"]) == (pytest.approx(row["ece_gap"]), None)
 
 
 def test_spread_is_that_of_drawn_subsamples():
@@ -497,6 +535,25 @@ def test_a_calibrated_arm_is_ahead_of_one_that_is_not_and_an_equal_one_is_not():
 
 
 @pytest.mark.slow
+def test_statements_about_several_arms_are_sure_together():
+    """Of 5 arms with equal accuracies one is surely better than some other in 28 % of the runs if pairs stand alone."""
+    assert holm(np.array([0.01, 0.02, 0.02, 0.9])).tolist() == pytest.approx([0.04, 0.06, 0.06, 0.9])
+    assert holm(np.array([0.03])).tolist() == [0.03]
+    rng, wrong = np.random.default_rng(0), 0
+    for _ in range(100):
+        terms = [correctness_terms(np.ones(200), (rng.random(200) < 0.7).astype(float)) for _ in range(5)]
+        wrong += max(row["rank_low"] for row in ranks_of_terms("accuracy", "abcde", terms, higher=True)) > 1
+    assert wrong <= 100 * 0.05 + 4 * (100 * 0.05 * 0.95) ** 0.5
+
+
+def test_an_arm_that_is_surely_better_than_all_others_is_ahead_of_them():
+    right = [np.arange(400) < 4 * x for x in (90, 60, 59)]
+    terms = [correctness_terms(np.ones(400), each.astype(float)) for each in right]
+    rows = list(ranks_of_terms("accuracy", "abc", terms, higher=True))
+    assert [(row["arm"], row["rank_low"], row["rank_high"]) for row in rows] == [("a", 1, 1), ("b", 2, 3), ("c", 2, 3)]
+    assert rows[0]["ahead"] > 0.999
+
+
 def test_of_two_equal_arms_hardly_ever_one_is_ahead():
     """At most 5 % of the data sets, in 200 of them with four standard errors; a bootstrap said so in most of them."""
     rng = np.random.default_rng(0)

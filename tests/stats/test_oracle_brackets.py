@@ -117,6 +117,15 @@ def test_copies_of_a_question_do_not_make_the_bracket_surer():
     assert copied.high == pytest.approx(once.high, abs=3e-3)
 
 
+def test_weights_are_copies():
+    labels = [np.random.default_rng(q).integers(0, 3, 8) for q in range(30)]
+    times = np.arange(30) % 3
+    weighed = se.oracle_bracket(labels, weights=times)
+    assert weighed == pytest.approx(
+        se.oracle_bracket([row for row, n in zip(labels, times, strict=True) for _ in range(n)])
+    )
+
+
 def test_answers_that_always_agree_do_not_prove_certainty():
     found = se.oracle_bracket([[0] * 10] * 100)
     assert 0.98 < found.lower <= found.upper == pytest.approx(1)

@@ -236,6 +236,17 @@ def test_bias_expansions_fail_by_a_factor_with_equal_classes(k, factor):
 # -- the direct gap, its condition, and what happens without it
 
 
+@pytest.mark.parametrize(("correctness", "larger"), [("over-confident", "sem1"), ("calibrated", "sem2")])
+def test_which_ece_is_smaller_does_not_follow_from_the_regime(correctness, larger):
+    """Near ties, all Jensen-dominated: the larger ECE is Sem1's, or Sem2's."""
+    study = simulate(near_tie(2000, rng=1), 50, correctness=correctness, given="reported", rng=2)
+    population = study.population
+    m = population.margin * np.sqrt(50 / population.top_two_mass)
+    assert (m < theory.crossover()).all()
+    eces = {name: ece(getattr(study, name), study.correct) for name in ("sem1", "sem2")}
+    assert max(eces, key=eces.get) == larger
+
+
 @pytest.mark.parametrize("family", [near_tie, easy])
 def test_direct_gap_is_the_difference_of_the_eces_where_every_bin_is_over_confident(family):
     study = simulate(family(3000, rng=1), 50, rng=2)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from semece.compare import Exported, Scored
+    from semece.runs import Run
 
 app = typer.Typer(
     help="Let people judge some of a run's answers, and correct its numbers by what they say.",
@@ -85,6 +86,9 @@ def score(  # noqa: PLR0917 - one parameter per option
     listed: Annotated[
         int, typer.Option("--list", min=0, help="List so many answers on which judge and people differ.")
     ] = 0,
+    keep: Annotated[
+        bool, typer.Option("--keep/--no-keep", help="Keep the audit in the run file: other commands correct by it.")
+    ] = True,
     judge: Judge = None,
     as_json: AsJson = False,
 ) -> None:
@@ -93,6 +97,9 @@ def score(  # noqa: PLR0917 - one parameter per option
     The corrected numbers are the judge's over all questions, moved by the differences found on the sheets; their
     intervals hold both what other questions and what other sheets could have shown.
 
+    The audit is kept in the run file, in the place of an earlier one of the same sample. From then on summary, report,
+    compare, check and the table abstention correct the judge's errors by the audit that was kept last.
+
     Example: [bold]semece audit score RUN.db audit-1.csv audit-2.csv[/bold]
     """
     from semece.compare import labelled_rows, read_sheet, score_sheets
@@ -100,15 +107,36 @@ def score(  # noqa: PLR0917 - one parameter per option
 
     with open_runs([run], judge) as (opened,):
         found = score_sheets(opened, [read_sheet(path) for path in sheets])
+        trouble = _kept(opened, found) if keep else None
     if output is not None:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in labelled_rows(found))
         write("".join(lines).encode("utf-8", "backslashreplace"), output)
-    print_found(score_lines(found, listed), lambda: as_data(found), as_json=as_json)
+    kept = keep and not trouble
+    said = [*score_lines(found, listed), *([KEPT.format(run)] if kept else [])]
+    print_found(said, lambda: as_data(found) | {"kept": kept}, as_json=as_json)
+    if trouble:
+        typer.echo(f"semece: the audit is not kept, so other commands do not use it: {trouble}; or --no-keep", err=True)
+        raise typer.Exit(4)
+
+
+KEPT = "Kept in {}: summary, report, compare, check and the table abstention correct the judge's errors by this audit."
+"""The last line where an audit was kept."""
+
+
+def _kept(run: Run, found: Scored) -> str | None:
+    """Keep an audit; say why not, if it cannot be."""
+    from semece import SemeceError
+
+    try:
+        run.keep_audit(found.audit)
+    except SemeceError as error:
+        return str(error)
+    return None
 
 
 def as_data(found: Scored) -> dict[str, Any]:
     """Give everything as plain data."""
-    facts = {each.name: getattr(found, each.name) for each in fields(found) if each.name != "judged"}
+    facts = {each.name: getattr(found, each.name) for each in fields(found) if each.name not in {"judged", "audit"}}
     facts |= plain_tables(found, "strata", "numbers", "thresholds", "quality", "annotators")
     return facts | {"quality": facts["quality"][0]}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from semece.cli.judging import AsJson, Listed, Quiet, aligned, as_dicts, ask_to_end, end
-from semece.cli.reading_commands import Judge, OneRun, Recalibrate, open_runs, plain_tables, print_found
+from semece.cli.reading_commands import Judge, OneRun, Recalibrate, Uncorrected, open_runs, plain_tables, print_found
 from semece.cli.typer_options import COMPARING, Told, with_options
 from semece.runs import limited_names
 
@@ -47,6 +47,7 @@ def compare(
     as_json: AsJson = False,
     quiet: Quiet = False,
     *,
+    uncorrected: Uncorrected = False,
     told: Told,
 ) -> None:
     """Compare runs on the same questions, or with --judges two judges on one run.
@@ -65,7 +66,7 @@ def compare(
     from semece.compare import ask_judges, check_two
 
     if judges is None:
-        print_standings(runs, as_json=as_json)
+        print_standings(runs, uncorrected=uncorrected, as_json=as_json)
         return
     if len(runs) > 1:
         raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
@@ -130,14 +131,14 @@ def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]
     yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
 
 
-def print_standings(paths: Sequence[Path], *, as_json: bool) -> None:
+def print_standings(paths: Sequence[Path], *, uncorrected: bool, as_json: bool) -> None:
     """Print how runs differ: who is ahead, how surely, and every paired change."""
     from semece.compare import compare_runs
 
-    with open_runs(paths) as runs:
+    with open_runs(paths, uncorrected=uncorrected) as runs:
         found = compare_runs(runs)
         lines = standings_lines(found, judges={run.judge_names for run in runs})
-        head = {"runs": found.runs, "questions": found.questions, "left_out": found.left_out}
+        head = {name: getattr(found, name) for name in ("runs", "questions", "left_out", "audits")}
         print_found(lines, lambda: head | plain_tables(found, "changes", "ranking"), as_json=as_json)
 
 
@@ -150,6 +151,11 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
     if any(found.left_out.values()):
         parts = ", ".join(f"{count:,} of {name}" for name, count in found.left_out.items() if count)
         yield f"Left out because another run lacks them: {parts}."
+    if found.audits:
+        audits = ", ".join(f"{name} ({sheets})" for name, sheets in found.audits.items())
+        yield f"Corrected by audits of the judge: {audits}."
+    if found.audits and len(found.audits) < len(found.runs):
+        yield "The other runs are not corrected: part of a change may be their judge's errors."
     if len(judges) > 1:
         names = ", ".join(sorted(map(tables.judge_text, judges)))
         yield f"Judged by different judges: {names}. Part of a change is theirs."
@@ -214,6 +220,7 @@ def check(  # noqa: PLR0917 - one parameter per option
     baseline: Baseline = None,
     judge: Judge = None,
     recalibrate: Recalibrate = None,
+    uncorrected: Uncorrected = False,
     as_json: AsJson = False,
 ) -> None:
     """Check a run against limits, or against another run: exit 1 if it fails, 3 if it is incomplete.
@@ -229,7 +236,7 @@ def check(  # noqa: PLR0917 - one parameter per option
 
     if baseline and recalibrate:
         raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
-    with open_runs(filter(None, (run, baseline)), judge, recalibrate) as opened:
+    with open_runs(filter(None, (run, baseline)), judge, recalibrate, uncorrected=uncorrected) as opened:
         found = check_run(opened[0], most=most or [], least=least or [], baseline=opened[1] if baseline else None)
         done, selected = opened[0].complete
         note = opened[0].recalibration_note

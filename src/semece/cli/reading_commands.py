@@ -23,6 +23,9 @@ Judge = Annotated[str | None, typer.Option("--judge", "-j", help="Instead of the
 Recalibrate = Annotated[
     Path | None, typer.Option("--recalibrate", help="A map of 'semece recalibrate', fitted on other questions.")
 ]
+Uncorrected = Annotated[
+    bool, typer.Option("--uncorrected", help="Leave the judge's errors in, though the file holds an audit of them.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 TABLE_NAMES = "ece, semx, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
 FIGURE_NAMES = (
@@ -36,15 +39,21 @@ ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.
 
 
 @contextmanager
-def open_runs(paths: Iterable[Path], judge: str | None = None, recalibrate: Path | None = None) -> Iterator[list[Run]]:
-    """Open run files for reading, with a map to recalibrate by; refuse a judge that has not judged one of them."""
+def open_runs(
+    paths: Iterable[Path], judge: str | None = None, recalibrate: Path | None = None, *, uncorrected: bool = False
+) -> Iterator[list[Run]]:
+    """Open run files for reading, with a map to recalibrate by; refuse a judge that has not judged one of them.
+
+    Unless ``uncorrected``, an audit that a file holds corrects the errors of its judge.
+    """
     from semece import load_recalibration
     from semece.runs import open_run
 
     with ExitStack() as stack:
         with bad_arguments():
             fitted = None if recalibrate is None else load_recalibration(recalibrate)
-            opened = [stack.enter_context(open_run(path, judge=judge, recalibration=fitted)) for path in paths]
+            given: Any = {"judge": judge, "recalibration": fitted, "corrected": not uncorrected}
+            opened = [stack.enter_context(open_run(path, **given)) for path in paths]
             for run in opened if fitted else ():
                 run.question_views()  # says here if the map does not fit
         if judge is not None:
@@ -85,21 +94,32 @@ def plain(table: pl.DataFrame) -> list[dict[str, Any]]:
     return table.fill_nan(None).to_dicts()
 
 
-def summary(runs: Runs, judge: Judge = None, recalibrate: Recalibrate = None, as_json: AsJson = False) -> None:
+def summary(
+    runs: Runs,
+    judge: Judge = None,
+    recalibrate: Recalibrate = None,
+    uncorrected: Uncorrected = False,
+    as_json: AsJson = False,
+) -> None:
     """Print whether the model knows, whether its confidences are calibrated, and the numbers with intervals.
 
     Example: [bold]semece summary runs/starter--local-smollm2.db[/bold]
     """
-    print_summary(runs, judge=judge, recalibrate=recalibrate, as_json=as_json)
+    print_summary(runs, judge=judge, recalibrate=recalibrate, uncorrected=uncorrected, as_json=as_json)
 
 
 def print_summary(
-    paths: Sequence[Path], *, judge: str | None = None, recalibrate: Path | None = None, as_json: bool = False
+    paths: Sequence[Path],
+    *,
+    judge: str | None = None,
+    recalibrate: Path | None = None,
+    uncorrected: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Print a sentence for each run, then the table, then what it implies."""
     from semece import tables
 
-    with open_runs(paths, judge, recalibrate) as opened:
+    with open_runs(paths, judge, recalibrate, uncorrected=uncorrected) as opened:
         table = tables.summary_table(opened)
         print_found(summary_lines(opened, table), lambda: noted(opened, summary_facts(table)), as_json=as_json)
 
@@ -140,7 +160,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
         yield f"{done:,} of {selected:,} questions complete"
     said = tables.says(row)
     yield f"{row['run']}: {said['model']}"
-    yield from filter(None, (said["confidences"], said["refusals"]))
+    yield from filter(None, (said["confidences"], said["refusals"], said["audit"]))
     yield from tables.reading_lines(run.counts, run.confidences, run.unlabelled)
     if "rules" in run.judge_names:
         yield "Grouped and graded by rules, not by a model or a person."
@@ -216,6 +236,7 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     judge: Judge = None,
     recalibrate: Recalibrate = None,
+    uncorrected: Uncorrected = False,
 ) -> None:
     """Write one self-contained HTML page.
 
@@ -223,7 +244,7 @@ def report(
     """
     from semece.show import build
 
-    with open_runs(runs, judge, recalibrate) as opened:
+    with open_runs(runs, judge, recalibrate, uncorrected=uncorrected) as opened:
         typer.echo(str(build(opened, output)))
 
 
@@ -261,7 +282,7 @@ def doctor(run: OneRun) -> None:
         raise typer.Exit(3)
 
 
-def table(  # noqa: PLR0917 - one parameter per option
+def table(  # noqa: PLR0913, PLR0917 - one parameter per option
     name: Annotated[str, typer.Argument(help=f"{TABLE_NAMES}.")],
     runs: Runs,
     form: Annotated[str, typer.Option("--format", "-f", help="md, latex, csv or json.")] = "md",
@@ -272,15 +293,18 @@ def table(  # noqa: PLR0917 - one parameter per option
     ] = None,
     output: ToStdout = None,
     judge: Judge = None,
+    uncorrected: Uncorrected = False,
 ) -> None:
     """Write one of the paper's tables; several runs of one dataset are also pooled.
+
+    An audit that a run file holds corrects the table ``abstention``; the others are by the judge alone.
 
     Example: [bold]semece table ece runs/*.db --format latex -o ece.tex[/bold]
     """
     from semece import tables
     from semece.runs import write
 
-    with open_runs(runs, judge) as opened, bad_arguments():
+    with open_runs(runs, judge, uncorrected=uncorrected) as opened, bad_arguments():
         found = tables.paper_table(name, opened, by=cast("tables.By", by))
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)

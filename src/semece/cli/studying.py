@@ -145,7 +145,7 @@ def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
     done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {numbers.selected:,} questions. "
     rest = "" if one.trouble is None else f" Not finished: {one.trouble}"
     said = tables.says(numbers.row)
-    told = " ".join(filter(None, (said["model"], said["confidences"], said["refusals"])))
+    told = " ".join(filter(None, (said["model"], said["confidences"], said["refusals"], said["audit"])))
     return f"{one.cell.name}: {done}{told}{rest}"
 
 

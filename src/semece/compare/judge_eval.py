@@ -175,10 +175,14 @@ class _Tasks:
 
 
 def answers_of_questions(labelled: Labelled) -> dict[str, list[int]]:
-    """Give the places of the graded answers of each question."""
+    """Give the places of the graded answers of each question; one on which people differ in an audit stands once."""
     found: dict[str, list[int]] = {}
+    seen: set[tuple[str, str]] = set()
     for place, row in enumerate(labelled.graded):
-        found.setdefault(row.question.id, []).append(place)
+        known = row.weight is not None and (row.question.id, row.answer) in seen
+        seen.add((row.question.id, row.answer))
+        if not known:
+            found.setdefault(row.question.id, []).append(place)
     return found
 
 
@@ -266,7 +270,8 @@ def verdict_rows(labelled: Labelled, evaluation: Evaluation, *, by: str | None =
     -------
     polars.DataFrame
         One row per graded answer: ``group``, ``question_id``, ``question``, ``references``, ``answer``, ``people``
-        (whether they call it correct), ``verdict`` (null: none was given), ``line``.
+        (whether they call it correct), ``verdict`` (null: none was given), ``line``, ``weight`` and ``stratum`` of an
+        answer that was drawn in an audit, else null.
 
     Raises
     ------
@@ -275,11 +280,13 @@ def verdict_rows(labelled: Labelled, evaluation: Evaluation, *, by: str | None =
     """
     columns: dict[str, Any] = {"group": pl.String, "question_id": pl.String, "question": pl.String}
     columns |= {"references": pl.List(pl.String), "answer": pl.String, "people": pl.Boolean, "verdict": pl.String}
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for row, group, verdict in zip(labelled.graded, groups_of(labelled, by), evaluation.verdicts, strict=True):
         q = row.question
         rows.append((group, q.id, q.text, list(q.references), row.answer, row.correct, verdict, row.line))
-    return pl.DataFrame(rows, schema=columns | {"line": pl.Int64}, orient="row")
+        rows[-1] += (row.weight, row.stratum)
+    columns |= {"line": pl.Int64, "weight": pl.Float64, "stratum": pl.String}
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def groups_of(labelled: Labelled, by: str | None = None) -> list[str]:

@@ -4,6 +4,10 @@ Grading: ``{"question", "references": [..], "answer", "correct": true}``; ``huma
 so are those of a dataset's references (``gold``, ...). Grouping: ``{"question", "answers": [..], "labels": [..]}`` with
 one class per answer. ``id`` names the question; without it rows of the same text and references are of one question.
 An answer is graded against the references of its own row. Other fields are kept.
+
+Rows that ``semece audit score -o`` writes also have ``audit_weight``, how many answers of the run the row stands for,
+and ``audit_stratum``, from which it was drawn. An answer on which people differ has a row for each of their verdicts,
+which share its weight.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from semece.records import Question
 
 CORRECT_NAMES = ("correct", "human_correct")
+AUDIT_NAMES = ("audit_weight", "audit_stratum")
 TRUE, FALSE = frozenset({"true", "1"}), frozenset({"false", "0"})
 
 
@@ -41,12 +46,18 @@ class GradedAnswer:
         What the person says.
     line : int
         Where it stands.
+    weight : float or None
+        How many answers it stands for, above 0; None: it was not drawn in an audit.
+    stratum : str
+        From which it was drawn; ``''`` without a weight.
     """
 
     question: Question
     answer: str
     correct: bool
     line: int
+    weight: float | None = None
+    stratum: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +222,7 @@ def graded_from(row: Mapping[str, Any], where: str, line: int = 1) -> GradedAnsw
     if not question.references:
         raise ParseError(f"{where}: expected references to grade against; got none")
     named = question.id or digest([question.text, question.references]).hex()[:16]
-    return GradedAnswer(replace(question, id=named), encodable(answer), correct, line)
+    return GradedAnswer(replace(question, id=named), encodable(answer), correct, line, *_weight(row, where))
 
 
 def grouped_from(row: Mapping[str, Any], where: str, line: int = 1) -> GroupedAnswers:
@@ -243,6 +254,23 @@ def grouped_from(row: Mapping[str, Any], where: str, line: int = 1) -> GroupedAn
     question = sample.question
     named = question.id or digest([question.text, question.references, sample.answers]).hex()[:16]
     return GroupedAnswers(replace(question, id=named), sample.answers, labels, line)
+
+
+def _weight(row: Mapping[str, Any], where: str) -> tuple[float | None, str]:
+    """Read weight and stratum of an answer that was drawn in an audit; none of any other."""
+    given = [name for name in AUDIT_NAMES if _is_given(row, name)]
+    if not given:
+        return None, ""
+    if len(given) < len(AUDIT_NAMES):
+        raise ParseError(f"{where}: {' and '.join(AUDIT_NAMES)} belong together; got {given[0]} alone")
+    weight, stratum = (row[name] for name in AUDIT_NAMES)
+    try:
+        number = float(weight) if not isinstance(weight, bool) else 0.0
+    except (TypeError, ValueError):
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise ParseError(f"{where}: {AUDIT_NAMES[0]} must be a number above 0; got {shown(weight)}")
+    return number, str(stratum)
 
 
 def _is_given(row: Mapping[str, Any], name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.compare.standings import changes_of, common_questions
 from semece.errors import SemeceError
@@ -27,11 +27,14 @@ class Check(NamedTuple):
         Whether it holds.
     sentence : str
         What was wanted and what is.
+    audit : str or None
+        The sheets by which the judge's errors are corrected in it.
     """
 
     name: str
     passed: bool
     sentence: str
+    audit: str | None = None
 
 
 def check_run(
@@ -81,7 +84,7 @@ def _limit(text: str) -> tuple[str, float]:
     return name, value
 
 
-def _within(row: dict[str, float | None], name: str, value: float, end: str) -> Check:
+def _within(row: dict[str, Any], name: str, value: float, end: str) -> Check:
     """Compare one end of an interval with a limit."""
     number, low, high = (row[f"{name}{suffix}"] for suffix in ("", "_low", "_high"))
     if number is None:
@@ -93,7 +96,9 @@ def _within(row: dict[str, float | None], name: str, value: float, end: str) -> 
     decisive = high if end == "high" else low
     digits = next(n for n in range(3, 18) if n == 17 or round(decisive, n) == decisive or round(decisive - value, n))
     shown, least, most = (f"{each:.{digits}f}" for each in (number, low, high))
-    return Check(name, passed, f"{label(name)} {shown} [{least}, {most}], wanted {wanted} {value:g}")
+    audit = row["audit"] if name in (row["corrected"] or ()) else None
+    by = f" (corrected by {audit})" if audit else ""
+    return Check(name, passed, f"{label(name)} {shown} [{least}, {most}]{by}, wanted {wanted} {value:g}", audit)
 
 
 ALARMS = 0.05
@@ -107,14 +112,16 @@ def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
         return
     arms = common_questions([baseline, run])
     judged = _judged(arms)
+    audit = "; ".join(f"{name}: {sheets}" for name, sheets in arms.audits.items()) or None
+    by = f" (corrected by {audit})" if audit else ""
     for row in changes_of(arms, level=1 - ALARMS / len(judged)).to_dicts():
         name, low, high = row["quantity"], row["change_low"], row["change_high"]
         if name not in judged:
             continue
         if low is None:
             raise SemeceError(f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
-        text = f"{label(name)} changed by {row['change']:+.3f} [{low:+.3f}, {high:+.3f}]"
-        yield Check(name, not _worse(judged[name], row), text)
+        text = f"{label(name)} changed by {row['change']:+.3f} [{low:+.3f}, {high:+.3f}]{by}"
+        yield Check(name, not _worse(judged[name], row), text, audit)
 
 
 def _judged(arms: Arms) -> dict[str, str | None]:

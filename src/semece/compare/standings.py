@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from semece.errors import SemeceError
-from semece.runs import directions, graded_classes, names_of, pool_of, quantities, residual_quantities
+from semece.runs import Binning, directions, graded_classes, names_of, pool_of, quantities, residual_quantities
 from semece.stats import (
     CHANGE,
     RANKS,
@@ -26,7 +26,7 @@ from semece.stats import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from semece.runs import QuestionView, Run
+    from semece.runs import Correction, GradedClasses, QuestionView, Run
     from semece.stats import ErrorTerms, Pool, SemX
 
 
@@ -42,6 +42,8 @@ class Standings:
         How many are complete in all of them: only these are compared.
     left_out : dict of str to int
         Per run the questions that are complete there and not everywhere.
+    audits : dict of str to str
+        Per run the sheets of the audit that corrects the errors of its judge; runs without one are not here.
     changes : polars.DataFrame
         Each later run against the first: ``run``, ``quantity``, ``questions``, ``first``, ``second``, ``change`` with
         ``change_low`` and ``change_high``, ``reason`` (:func:`semece.stats.diagnostics.compare_arms`).
@@ -53,6 +55,7 @@ class Standings:
     runs: tuple[str, ...]
     questions: int
     left_out: dict[str, int]
+    audits: dict[str, str]
     changes: pl.DataFrame
     ranking: pl.DataFrame
 
@@ -64,15 +67,19 @@ class Arms(NamedTuple):
     ----------
     pools : dict of str to Pool
         The questions of each run, by its name.
-    residuals : dict of str to SemX
-        SemX's residuals of the same questions; empty unless every run has a grade for every class.
+    residuals : dict of str to SemX or ErrorTerms
+        SemX's residuals of the same questions, or what they sum up to once an audit has corrected them; empty unless
+        every run has a grade for every class.
     left_out : dict of str to int
         Per run the questions that are complete there and not everywhere.
+    audits : dict of str to str
+        Per run the sheets of the audit that corrects the errors of its judge.
     """
 
     pools: dict[str, Pool]
-    residuals: dict[str, SemX]
+    residuals: dict[str, SemX | ErrorTerms]
     left_out: dict[str, int]
+    audits: dict[str, str]
 
     @property
     def questions(self) -> int:
@@ -104,7 +111,8 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
         elsewhere, or no question in common.
     """
     arms = common_questions(runs)
-    return Standings(tuple(arms.pools), arms.questions, arms.left_out, changes_of(arms), _ranking(arms))
+    head = tuple(arms.pools), arms.questions, arms.left_out, arms.audits
+    return Standings(*head, changes_of(arms), _ranking(arms))
 
 
 def common_questions(runs: Sequence[Run]) -> Arms:
@@ -124,16 +132,37 @@ def common_questions(runs: Sequence[Run]) -> Arms:
     _check_texts(runs, complete, common)
     views = {name: [every[i] for i in common] for name, every in zip(names, complete, strict=True)}
     left_out = {name: len(every) - len(common) for name, every in zip(names, complete, strict=True)}
-    return Arms({name: pool_of(some) for name, some in views.items()}, _residuals(views), left_out)
+    pools = {name: pool_of(some) for name, some in views.items()}
+    arms = Arms(pools, _residuals(views), left_out, {})
+    corrections = {name: run.correction.among(common) for name, run in zip(names, runs, strict=True) if run.correction}
+    for name, correction in corrections.items():
+        arms = _corrected(arms, name, correction, graded_classes(views[name]))
+    return arms
 
 
-def _residuals(views: Mapping[str, Sequence[QuestionView]]) -> dict[str, SemX]:
+def _corrected(arms: Arms, name: str, correction: Correction, classes: GradedClasses) -> Arms:
+    """Correct the judge's errors in one run, by an audit of it, where that can be done.
+
+    SemX has to be corrected in it too, or it is compared in no run: its numbers would be of two kinds.
+    """
+    outcomes = correction.outcomes()
+    if outcomes is None:
+        return arms
+    pools = arms.pools | {name: arms.pools[name]._replace(correct=outcomes)}
+    terms = correction.held_out_terms(classes, Binning()) if arms.residuals else None
+    residuals = {} if terms is None else arms.residuals | {name: terms}
+    return arms._replace(
+        pools=pools, residuals=residuals, audits=arms.audits | {name: ", ".join(correction.audit.sheets)}
+    )
+
+
+def _residuals(views: Mapping[str, Sequence[QuestionView]]) -> dict[str, SemX | ErrorTerms]:
     """Give SemX's residuals of each run; nothing unless all have them, of the same questions and fully graded."""
     found = {name: graded_classes(some).residuals() for name, some in views.items()}
     known = {name: each for name, each in found.items() if each is not None and not each.ungraded.any()}
     questions = [each.questions for each in known.values()]
     alike = len(known) == len(views) and all(np.array_equal(questions[0], each) for each in questions)
-    return known if alike else {}
+    return {**known} if alike else {}
 
 
 def changes_of(arms: Arms, *, level: float = 0.95) -> pl.DataFrame:

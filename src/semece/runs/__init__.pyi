@@ -1,5 +1,9 @@
 # The names of this door, and where they are.
 
+from .corrections import NO_VERDICT as NO_VERDICT
+from .corrections import AuditedRow as AuditedRow
+from .corrections import Correction as Correction
+from .corrections import KeptAudit as KeptAudit
 from .exports import export as export
 from .exports import write as write
 from .graded_classes import GradedClasses as GradedClasses
@@ -12,6 +16,8 @@ from .metrics import limited_names as limited_names
 from .metrics import metrics_of as metrics_of
 from .metrics import quantities as quantities
 from .metrics import residual_quantities as residual_quantities
+from .question_views import Deployed as Deployed
+from .question_views import answers_of as answers_of
 from .recalibrated import load_recalibration as load_recalibration
 from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format
@@ -47,11 +53,11 @@ from .shortfalls import Shortfall as Shortfall
 from .shortfalls import shortfall_of as shortfall_of
 from .summary_rows import NOTE as NOTE
 from .summary_rows import RunFacts as RunFacts
+from .summary_rows import class_columns as class_columns
 from .summary_rows import headline as headline
 from .summary_rows import judge_text as judge_text
 from .summary_rows import metric_columns as metric_columns
 from .summary_rows import reliability as reliability
-from .summary_rows import residual_columns as residual_columns
 from .summary_rows import row_of_run as row_of_run
 from .summary_rows import spread as spread
 from .summary_rows import spread_all as spread_all

@@ -97,6 +97,19 @@ class GradedClasses(NamedTuple):
         times = np.ones(len(self.counts)) if self.weights is None else self.weights
         return found if found.ungraded @ times[found.question] <= MOST_UNGRADED * times[found.questions].sum() else None
 
+    def measured(self, *, n_bins: int = 10, closed: Closed = "left") -> dict[str, SemX | Counts | None]:
+        """Give what metrics of the classes are measured on: SemX's ``residuals``, and ``counts`` of the answers.
+
+        Both None where no question has two answers that are no refusals.
+        """
+        enough = self.answered.responses.max(initial=0) >= 2
+        residuals = self.residuals(n_bins=n_bins, closed=closed)
+        return {"residuals": residuals, "counts": self.answered if enough else None}
+
+
+NOTHING_MEASURED: dict[str, None] = dict.fromkeys(("residuals", "counts"))
+"""What is measured on no classes."""
+
 
 def graded_classes(views: Sequence[QuestionView]) -> GradedClasses:
     """Collect the classes of questions, of one run or several.
@@ -160,7 +173,8 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
         or ``bracket``), ``model_questions``; ``bracket_least`` and ``bracket_most``, mean Sem2 and mean Sem1 less
         accuracy, with ``bracket_low`` and ``bracket_high``, the outer ends of their intervals (refusals removed,
         answers without a grade counted right and wrong); ``overturning_verdicts`` of ``graded_classes``, that would
-        overturn the claim (:func:`semece.stats.verdicts_to_overturn`).
+        overturn the claim (:func:`semece.stats.verdicts_to_overturn`), null where an audit has corrected the gap. There
+        'right on average' is claimed where the interval of the corrected SemX-ECE leaves out 0.
     """
     if classes is None or classes.answered.responses.max(initial=0) < 2:
         return dict(NOTHING)
@@ -177,7 +191,11 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
         gap = HeldOutGap(*(row[f"held_out_gap{end}"] for end in _GAP))
         error = SemXError(*(row[f"semx_ece{end}"] for end in _ERROR))
         found["model_basis"] = "held-out gap"
-        claim = model_verdict(gap) or (RIGHT_ON_AVERAGE if right_on_average(error, gap) else None)
+        audited = "held_out_gap" in (row.get("corrected") or ())
+        hidden = error.low > 0 and error.n_select > 1 if audited else right_on_average(error, gap)
+        claim = model_verdict(gap) or (RIGHT_ON_AVERAGE if hidden else None)
+        if audited:
+            return found | {"model_claim": claim if count >= FEW else None}
     return found | (_claimed(claim, classes, found["model_basis"]) if claim and count >= FEW else {})
 
 

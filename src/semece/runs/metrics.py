@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from semece.stats import Closed, ComparedQuantity, ErrorTerms, Interval, SemX
+    from semece.stats import Closed, ComparedQuantity, Counts, ErrorTerms, Interval, SemX
 
     Floats = NDArray[np.float64]
 
@@ -78,16 +78,16 @@ class Metric:
         In headings; ``''``: its columns are headed by their names.
     function : str
         ``module:function`` in :mod:`semece.stats`. Given ``confidence, correct``, arrays of shape (N,), or ``correct``
-        alone, or SemX's ``residuals``; gives a number, whose interval then comes from resampled questions, or a tuple
-        that begins with the number and the ends of its interval.
+        alone, SemX's ``residuals``, or the class ``counts``; gives a number, whose interval then comes from resampled
+        questions, or a tuple that begins with the number and the ends of its interval.
     better : {'higher', 'lower'} or None
-        Direction; None: neither is better, so it has no limit and no ranks.
+        Direction; None: neither is better, so it has no ranks.
     confidences : tuple of str
         Of which confidences, by prefix; none for a metric that needs correctness alone.
     tables : tuple of {'summary', 'headline', 'ece', 'compare', 'baselines'}
         Where it stands. ``headline`` is what ``semece summary`` and the report show of the summary.
     needs : tuple of str
-        What the function takes: ``confidence`` and ``correct``, ``correct``, or ``residuals``.
+        What the function takes, by name: ``confidence`` and ``correct``, ``correct``, ``residuals``, or ``counts``.
     options : tuple of str
         Keyword arguments the function takes of ``ids``, ``weights``, ``n_bins`` and ``closed``.
     terms : str
@@ -95,6 +95,8 @@ class Metric:
         are compared. Without it the function is called on resampled questions.
     more : tuple of str
         Further fields of the tuple that the summary has, each in a column with the metric's name before it.
+    limited : bool
+        Whether it may have a limit without a direction.
     """
 
     name: str
@@ -107,23 +109,24 @@ class Metric:
     options: tuple[str, ...] = ()
     terms: str = ""
     more: tuple[str, ...] = ()
+    limited: bool = False
 
     @property
-    def of_residuals(self) -> bool:
-        """Whether it is measured on SemX's residuals, and so of no confidence."""
-        return "residuals" in self.needs
+    def of_classes(self) -> bool:
+        """Whether it is measured on all classes of the questions, and so of no confidence."""
+        return self.needs[0] in {"residuals", "counts"}
 
     def measure(self, confidence: Floats, correct: Floats, **options: Any) -> Any:  # noqa: ANN401
         """Give what the function gives; options that it does not take are left out."""
         return self._call({"confidence": confidence, "correct": correct}, options)
 
-    def measure_residuals(self, residuals: SemX, **options: Any) -> Any:  # noqa: ANN401 - a tuple of the function's
-        """Give what the function gives for SemX's residuals; ``ids`` are of all questions that they were made of."""
-        return self._call({"residuals": residuals}, options)
+    def measure_classes(self, given: SemX | Counts, **options: Any) -> Any:  # noqa: ANN401 - a tuple of the function's
+        """Give what the function gives for SemX's residuals or for counts; ``ids`` are of all questions of the run."""
+        return self._call({self.needs[0]: given}, options)
 
     def _call(self, given: dict[str, Any], options: dict[str, Any]) -> Any:  # noqa: ANN401 - what the function gives
         taken = {name: value for name, value in options.items() if name in self.options}
-        return stats_function(self.function)(*(given[name] for name in self.needs), **taken)
+        return stats_function(self.function)(**{name: given[name] for name in self.needs}, **taken)
 
     def value(self, confidence: Floats, correct: Floats) -> float:
         """Give the number alone."""
@@ -199,6 +202,17 @@ METRICS: tuple[Metric, ...] = (
         terms="diagnostics.changes:correctness_terms",
     ),
     Metric(
+        "oracle",
+        "Oracle confidence",
+        "uncertainty.oracle_brackets:oracle_bracket",
+        None,
+        tables=("summary", "headline", "ece"),
+        needs=("counts",),
+        options=("ids", "weights"),
+        more=("lower", "upper", "sem2", "sem1", "n_questions"),
+        limited=True,
+    ),
+    Metric(
         "held_out_gap",
         "Held-out gap",
         "uncertainty.held_out_errors:held_out_gap",
@@ -267,9 +281,10 @@ def limited_names() -> tuple[str, ...]:
     Examples
     --------
     >>> limited_names()[:3]
-    ('accuracy', 'semx_ece', 'ver_ece')
+    ('accuracy', 'oracle', 'semx_ece')
     """
-    return tuple(name for metric in metrics_of("summary") if metric.better for name, _ in metric.columns())
+    limited = (metric for metric in metrics_of("summary") if metric.better or metric.limited)
+    return tuple(name for metric in limited for name, _ in metric.columns())
 
 
 def quantities() -> tuple[ComparedQuantity, ...]:
@@ -285,11 +300,11 @@ def quantities() -> tuple[ComparedQuantity, ...]:
             metric.better,
         )
         for metric in metrics_of("compare")
-        if not metric.of_residuals
+        if not metric.of_classes
     )
 
 
-def residual_quantities() -> dict[str, Callable[[SemX], ErrorTerms]]:
+def residual_quantities() -> dict[str, Callable[[SemX | ErrorTerms], ErrorTerms]]:
     """Give what runs are compared by that is about the model: the terms of each number, made of SemX's residuals.
 
     Examples
@@ -297,7 +312,7 @@ def residual_quantities() -> dict[str, Callable[[SemX], ErrorTerms]]:
     >>> list(residual_quantities())
     ['held_out_gap', 'semx_ece']
     """
-    return {metric.name: stats_function(metric.terms) for metric in metrics_of("compare") if metric.of_residuals}
+    return {metric.name: stats_function(metric.terms) for metric in metrics_of("compare") if metric.of_classes}
 
 
 def directions() -> dict[str, Literal["higher", "lower"]]:

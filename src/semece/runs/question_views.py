@@ -52,6 +52,64 @@ class QuestionView:
     lacking: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """The deployed answer of a question that enters the numbers.
+
+    Parameters
+    ----------
+    question : Question
+        The question.
+    answer : str
+        The most frequent wording of the most frequent class, of tied classes that given first; ``''`` for a non-answer.
+    said : float
+        The judge's verdict on it: 1 if correct, else 0.
+    correct : float
+        The question's correctness by the judge, in [0, 1]: under a tie the mean over the tied classes.
+    sem1, sem2 : float
+        Confidences in [0, 1].
+    verbalized : float or None
+        Mean stated confidence.
+    label : int
+        The class of the answer.
+    refused : bool
+        Whether it counts as no answer: a non-answer, or not attempted in the judge's eyes.
+    """
+
+    question: Question
+    answer: str
+    said: float
+    correct: float
+    sem1: float
+    sem2: float
+    verbalized: float | None
+    label: int
+    refused: bool
+
+    @property
+    def blank(self) -> bool:
+        """Whether there is nothing to judge."""
+        return not self.answer.strip()
+
+
+def answers_of(views: Iterable[QuestionView]) -> tuple[Deployed, ...]:
+    """Give the deployed answers of the complete ones of some questions, in their order."""
+    return tuple(each for view in views if (each := _deployed(view)) is not None)
+
+
+def _deployed(view: QuestionView) -> Deployed | None:
+    """Read one off; None if the question enters no number."""
+    e, classes = view.estimate, view.partition
+    if e.status != "complete" or classes is None or e.correct is None or e.sem1 is None or e.sem2 is None:
+        return None
+    from semece.stats import mode
+
+    label = int(mode(classes.labels))
+    said = float(view.grades.get(label) == "correct")
+    answer, numbers = classes.representatives[label], (e.correct, e.sem1, e.sem2, e.verbalized)
+    return Deployed(view.question, answer, said, *numbers, label, e.refused)
+
+
 class ReplyReader(NamedTuple):
     """How stored replies become responses.
 

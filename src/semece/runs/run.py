@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
+from semece.runs.corrections import Correction, KeptAudit
 from semece.runs.graded_classes import GradedClasses, graded_classes
-from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, copies_alarm
+from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, answers_of, copies_alarm
 from semece.runs.recalibrated import recalibrated, recalibration_text
 from semece.runs.scored_samples import read_sample
 from semece.sampling import Settings, read_reply
@@ -58,6 +59,8 @@ class Run:
     recalibration : Recalibration, optional
         A map of other questions: its confidences stand in the place of the score that it takes, and questions that it
         was fitted on are left out.
+    corrected : bool
+        Whether an audit of the judge that the file holds corrects the numbers (:attr:`correction`).
 
     Raises
     ------
@@ -92,8 +95,9 @@ class Run:
         partition_judge: str | None = None,
         grade_judge: str | None = None,
         recalibration: Recalibration | None = None,
+        corrected: bool = True,
     ) -> None:
-        self.recalibration = recalibration
+        self.recalibration, self._corrected = recalibration, corrected
         self._store = path if isinstance(path, Store) else Store(path)
         self.path = self._store.path
         try:
@@ -171,6 +175,24 @@ class Run:
     @cached_property
     def _reading(self) -> ViewReader:
         return ViewReader(self._store, self._view, self.judges, self.reader)
+
+    @cached_property
+    def correction(self) -> Correction | None:
+        """What an audit of its judge changes; None without one, or if it was opened with ``corrected=False``."""
+        body = self._store.audit(self.judges[1].id) if self._corrected else None
+        answers = answers_of(self._views) if body else ()
+        return Correction.of(KeptAudit.read(body), answers) if body and answers else None
+
+    def keep_audit(self, audit: KeptAudit) -> None:
+        """Keep in its file what people said of its judge's verdicts, in the place of an earlier audit of the sample.
+
+        Raises
+        ------
+        SemeceError
+            The file cannot be written now.
+        """
+        self._store.keep_audit(self.judges[1].id, audit.stamp, audit._asdict())
+        self.__dict__.pop("correction", None)
 
     def settings(self) -> Settings:
         """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.runs.graded_classes import FEW, RIGHT_ON_AVERAGE
 from semece.runs.metrics import CONFIDENCES
-from semece.runs.renderers import end_text, number_text, value_text
+from semece.runs.renderers import end_text, label, number_text, value_text
 from semece.stats import REGIMES, regime_text
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``model``, ``confidences``, ``refusals`` and ``regime``: sentences, ``''`` where there is nothing to say.
+        ``model``, ``confidences``, ``refusals``, ``audit`` and ``regime``: sentences, ``''`` where there is nothing to
+        say.
 
     Examples
     --------
@@ -67,11 +68,12 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not row["questions"]:
         nothing = f"Nothing can be said: no question enters ({excluded_text(row) or 'none was selected'})."
-        return {"model": nothing, "confidences": "", "refusals": "", "regime": ""}
+        return {"model": nothing, "confidences": "", "refusals": "", "audit": "", "regime": ""}
     return {
         "model": model_sentence(row),
         "confidences": confidence_sentences(row),
         "refusals": refusal_sentence(row),
+        "audit": audit_sentence(row),
         "regime": regime_sentence(row),
     }
 
@@ -153,13 +155,43 @@ def judge_sentence(row: Mapping[str, Any]) -> str:
     """
     if row["model_claim"] is None:
         return ""
+    if "held_out_gap" in corrected_names(row):
+        return f"The errors of the judge ({row['judge']}) are corrected by an audit."
     given = row["judge"] == "given"
     judge = "the grades that came with the samples" if given else f"the judge ({row['judge']})"
     wrong, graded = row["overturning_verdicts"], row["graded_classes"]
     if wrong is None:
-        return f"It rests on {judge}, and no audit has looked at {'them' if given else 'its verdicts'}."
+        unseen = f", and no audit has looked at {'them' if given else 'its verdicts'}" if not row.get("audit") else ""
+        return f"It rests on {judge}{unseen}."
     share = f"{wrong:,} of {graded:,} graded classes ({percent_text(wrong / graded)})"
     return f"It rests on {judge}: it would not hold if {share} were graded wrong in its favour."
+
+
+def corrected_names(row: Mapping[str, Any]) -> Sequence[str]:
+    """Name the numbers of a summary row that an audit has corrected."""
+    return row.get("corrected") or ()
+
+
+def audit_sentence(row: Mapping[str, Any]) -> str:
+    """Say which numbers an audit has corrected, and why not the others; empty without an audit.
+
+    Examples
+    --------
+    >>> row = {"audit": "a-1.csv", "audited": 80, "audit_reason": "a class has no grade", "judge": "rules",
+    ...     "corrected": ["accuracy", "sem1_gap", "sem1_ece"]}
+    >>> audit_sentence(row).partition("; all ")[0]
+    "People judged 80 answers of the judge's (rules; a-1.csv). Corrected: Accuracy, Sem1-ECE"
+    >>> audit_sentence(row).partition("; all ")[2]
+    'other numbers are by the judge alone (held-out gap and SemX-ECE because a class has no grade).'
+    """
+    if not row.get("audit"):
+        return ""
+    seen = f"People judged {plural(row['audited'], 'answer')} of the judge's ({row['judge']}; {row['audit']})"
+    if not row["corrected"]:
+        return f"{seen}, but nothing is corrected by them: {row['audit_reason']}."
+    titles = ", ".join(label(name) for name in row["corrected"] if name == "held_out_gap" or not name.endswith("_gap"))
+    why = f" (held-out gap and SemX-ECE because {row['audit_reason']})" if row["audit_reason"] else ""
+    return f"{seen}. Corrected: {titles}; all other numbers are by the judge alone{why}."
 
 
 def confidence_sentences(row: Mapping[str, Any]) -> str:
@@ -187,6 +219,7 @@ def _confidence(row: Mapping[str, Any], prefix: str, name: str) -> str:
     count, error = row[f"{prefix}_questions"], f"ECE {_interval(row, f'{prefix}_ece', '95 % interval ')}"
     average, right = (percent_text(row[f"{prefix}_{end}"]) for end in ("confidence", "accuracy"))
     own = "" if count == row["questions"] else f"; {plural(count, 'question')}"
+    own += "; by the judge alone" if corrected_names(row) and f"{prefix}_ece" not in corrected_names(row) else ""
     level = _level(row, prefix)
     built = name == "Sem1" and level.endswith("too high") and row["model_claim"] != "over-confident"
     note = " Sem1 of few answers is too high by construction." if built else ""
@@ -282,7 +315,8 @@ def bounds_text(row: Mapping[str, Any]) -> str:
     if row["accuracy_least"] is None or not excluded_text(row):
         return ""
     names = {"accuracy": "accuracy lies", "sem1_ece": "Sem1-ECE", "sem2_ece": "Sem2-ECE"}
-    parts = [f"{text} in {row[name + '_least']:.2f} to {row[name + '_most']:.2f}" for name, text in names.items()]
+    known = {name: text for name, text in names.items() if row[f"{name}_least"] is not None}
+    parts = [f"{text} in {row[name + '_least']:.2f} to {row[name + '_most']:.2f}" for name, text in known.items()]
     return f"Whatever their grades, {', '.join(parts)}"
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from semece.runs.graded_classes import model_columns
+from semece.runs.corrections import corrected_columns
+from semece.runs.graded_classes import NOTHING_MEASURED, model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, metrics_of
 from semece.runs.run import all_names
 from semece.runs.sentences import REASONS, excluded_text
@@ -16,10 +17,10 @@ from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, paired_
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from semece.runs.corrections import Correction
     from semece.runs.graded_classes import GradedClasses
     from semece.runs.metrics import Confidence, Floats, Table
     from semece.runs.run import Run
-    from semece.stats import SemX
 
 UNUSABLE: tuple[str, ...] = ("empty", "content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
@@ -74,7 +75,7 @@ class RunFacts(NamedTuple):
 def row_of_run(run: Run, name: str | None = None, binning: Binning = TEN_BINS) -> dict[str, Any]:
     """Summarise a run, under its own name or another; the columns of :func:`summary_row`."""
     facts = RunFacts(name or run.name, run.judge_names, run.n, run.counts)
-    return summary_row(run.estimates(), facts, classes=run.classes(), binning=binning)
+    return summary_row(run.estimates(), facts, classes=run.classes(), binning=binning, correction=run.correction)
 
 
 def summary_frame(rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
@@ -89,6 +90,7 @@ def summary_row(
     *,
     classes: GradedClasses | None = None,
     binning: Binning = TEN_BINS,
+    correction: Correction | None = None,
 ) -> dict[str, Any]:
     """Summarise the estimates of one run.
 
@@ -104,20 +106,25 @@ def summary_row(
         The classes of the same questions: without them there are no numbers about the model.
     binning : Binning
         Bins of the ECEs.
+    correction : Correction, optional
+        What an audit of the judge changes.
 
     Returns
     -------
     dict
-        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; ``held_out_gap``
+        ``run``, ``judge``, ``n``; ``questions`` that enter, and the others by reason; ``accuracy``; ``oracle``, the
+        middle of the bracket of the mean oracle confidence (:func:`semece.oracle_bracket`), with its ends and those of
+        the plain bracket; ``held_out_gap``
         and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; what is
         claimed of the model (:func:`semece.runs.graded_classes.model_columns`); ``refused``, how many of the questions
         get no answer; for each of ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), and the
         first three with ``_attempted`` where some questions are refused: ``_questions``, ``_confidence`` and
         ``_accuracy`` (means), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``
         (mean confidence - accuracy); ``ece_difference``, Sem1-ECE - Sem2-ECE; the share of each regime; ``unusable``
-        and ``missing`` responses. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE
-        have ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no
-        question has the number.
+        and ``missing`` responses; ``audit`` and the numbers that it corrects
+        (:func:`semece.runs.corrections.corrected_columns`): then the bounds of the ECEs and the interval of
+        ``ece_difference`` are null. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
+        ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no question has the number.
 
     Examples
     --------
@@ -134,13 +141,17 @@ def summary_row(
     head = {"run": facts.run, "judge": judge_text(facts.judges), "n": facts.n}
     row: dict[str, Any] = {**head, "questions": n_questions(entering), **excluded}
     row["refused"] = n_questions(entering.filter("refused"))
-    residuals = classes.residuals(**binning._asdict()) if classes else None
-    row |= residual_columns("summary", residuals, weights=classes.weights if classes else None)
+    measured = classes.measured(**binning._asdict()) if classes else NOTHING_MEASURED
+    row |= class_columns("summary", measured, weights=classes.weights if classes else None)
+    corrected = corrected_columns(correction, classes, binning)
+    row |= corrected
     row |= model_columns(classes, row)
     row |= _confidence_columns(entering, binning)
     row |= _ece_difference(entering, binning)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     row |= _bounds(estimates)
+    row |= corrected
+    row |= _corrected_bounds(row) if corrected["corrected"] else {}
     unusable = sum(facts.counts.get(status, 0) for status in UNUSABLE)
     return row | {"unusable": unusable, "missing": facts.counts.get("missing", 0)}
 
@@ -213,21 +224,25 @@ def metric_columns(
     **options: Any,  # noqa: ANN401 - as the metric takes
 ) -> Iterator[tuple[str, float | None]]:
     """Give the columns of a table's metrics of one confidence, or of correctness alone; null without a question."""
-    for metric in (each for each in metrics_of(table) if not each.of_residuals):
+    for metric in (each for each in metrics_of(table) if not each.of_classes):
         for name, each in metric.columns():
             if each == confidence:
                 found = metric.interval(values, correct, **options) if correct.size else None
                 yield from spread(name, found).items()
 
 
-def residual_columns(
+def class_columns(
     table: Table,
-    residuals: SemX | None,
+    measured: Mapping[str, Any],
     **options: Any,  # noqa: ANN401 - as the metric takes
 ) -> Iterator[tuple[str, float | None]]:
-    """Give the columns of a table's metrics of SemX's residuals; null without them."""
-    for metric in (each for each in metrics_of(table) if each.of_residuals):
-        found = None if residuals is None else metric.measure_residuals(residuals, **options)
+    """Give the columns of a table's metrics of what is measured of the classes; null for None.
+
+    ``measured`` holds ``residuals`` and ``counts`` (:meth:`.GradedClasses.measured`), or one of them.
+    """
+    for metric in (each for each in metrics_of(table) if each.needs[0] in measured):
+        given = measured[metric.needs[0]]
+        found = None if given is None else metric.measure_classes(given, **options)
         yield from spread(metric.name, None if found is None else Interval(*found[:3])).items()
         for field in metric.more if table == "summary" else ():
             yield f"{metric.name}_{field}", None if found is None else getattr(found, field)
@@ -292,6 +307,14 @@ def _bounds(estimates: pl.DataFrame) -> dict[str, float | None]:
     }
 
 
+def _corrected_bounds(row: Mapping[str, Any]) -> dict[str, float | None]:
+    """Bound the corrected accuracy over all gradings of the excluded questions; there are no such bounds of an ECE."""
+    right, excluded = row["accuracy"] * row["questions"], sum(row[reason] for reason in REASONS)
+    asked = row["questions"] + excluded
+    bounds = {f"{name}_ece_{end}": None for name in ("sem1", "sem2") for end in ("least", "most")}
+    return bounds | {"accuracy_least": right / asked, "accuracy_most": (right + excluded) / asked}
+
+
 def _share(entering: pl.DataFrame, regime: str) -> float | None:
     """Share of a regime among the questions that have one."""
     known = entering.drop_nulls("regime")
@@ -309,9 +332,10 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        Run, N, excluded, accuracy, held-out gap and SemX-ECE, the ECEs with their intervals, regimes in percent,
-        failures, judge. ECEs under split pairing and of attempted questions are left out if no run has them, the number
-        of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it is everywhere N.
+        Run, N, excluded, accuracy, oracle confidence, held-out gap and SemX-ECE, the ECEs with their intervals, regimes
+        in percent, failures, judge. ECEs under split pairing and of attempted questions are left out if no run has
+        them, the number of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it
+        is everywhere N.
     """
     rows = summary.to_dicts()
     texts = {

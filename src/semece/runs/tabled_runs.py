@@ -249,7 +249,7 @@ class TabledRun(Run):
     """
 
     def __init__(self, path: Path) -> None:
-        self.path, self.recalibration = str(path), None
+        self.path, self.recalibration, self._corrected = str(path), None, False
         self._table = read_table(path)
         about = _about(path) or {}
         self.model, self.dataset = str(about.get("model") or "samples"), str(about.get("name", path.stem))
@@ -340,15 +340,17 @@ class TabledRun(Run):
         )
 
 
-def open_run(path: Path, *, judge: str | None = None, recalibration: Recalibration | None = None) -> Run:
+def open_run(
+    path: Path, *, judge: str | None = None, recalibration: Recalibration | None = None, corrected: bool = True
+) -> Run:
     """Open a run file, or a table of counts as a run.
 
     Parameters
     ----------
     path : Path
         The file.
-    judge, recalibration
-        As in :class:`semece.Run`; a table takes neither, since it has no questions.
+    judge, recalibration, corrected
+        As in :class:`semece.Run`; a table takes none of the first two, since it has no questions, and has no audit.
 
     Returns
     -------
@@ -360,7 +362,7 @@ def open_run(path: Path, *, judge: str | None = None, recalibration: Recalibrati
         The file is neither, or a table is asked for another judge or a recalibration.
     """
     if not is_table(path):
-        return Run(path, judge=judge, recalibration=recalibration)
+        return Run(path, judge=judge, recalibration=recalibration, corrected=corrected)
     if judge not in {None, "given"} or recalibration is not None:
         raise SemeceError(f"{path} is a table of counts: another judge or a recalibration needs the run file")
     return TabledRun(path)

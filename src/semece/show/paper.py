@@ -91,7 +91,7 @@ def read_runs(cells: Sequence[tuple[Names, Path]]) -> StudyRuns:
             continue
         with Run(path) as run:
             views = run.question_views()
-            arm = Arm(names, run.answered_by, run.n)
+            arm = Arm(names, run.answered_by, run.n, run.correction)
         if not any(view.estimate.status == "complete" for view in views):
             missing.append(f"{names.title}: no question of {path} is complete; 'semece summary' says why")
             continue

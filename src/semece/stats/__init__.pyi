@@ -3,6 +3,7 @@
 from . import diagnostics as diagnostics
 from . import simulation as simulation
 from . import theory as theory
+from .calibration.abstention import Abstention as Abstention
 from .calibration.abstention import abstention_threshold as abstention_threshold
 from .calibration.binned_errors import ReliabilityTable as ReliabilityTable
 from .calibration.binned_errors import reliability_table as reliability_table
@@ -12,10 +13,15 @@ from .calibration.bins import bin_index as bin_index
 from .calibration.ranking import risk_coverage as risk_coverage
 from .correction import MIN_AUDITED as MIN_AUDITED
 from .correction import Audited as Audited
+from .correction import CorrectedHeldOut as CorrectedHeldOut
+from .correction import HeldOutMasses as HeldOutMasses
 from .correction import corrected_accuracy as corrected_accuracy
 from .correction import corrected_debiased_ece as corrected_debiased_ece
 from .correction import corrected_ece as corrected_ece
+from .correction import corrected_gap as corrected_gap
 from .correction import corrected_held_out as corrected_held_out
+from .correction import corrected_held_out_terms as corrected_held_out_terms
+from .correction import corrected_outcomes as corrected_outcomes
 from .correction import corrected_threshold as corrected_threshold
 from .correction import held_out_masses as held_out_masses
 from .counts import NO_ANSWER as NO_ANSWER

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.canonical_json import canonical, digest, encodable
 from semece.errors import StoreError
 from semece.records import Question
+from semece.store.audits import changed_audits, keep_audit, newest_audit
 from semece.store.derived import Derived
 from semece.store.file_guard import FileGuard, copied_aside
 from semece.store.schema import (
@@ -36,7 +37,7 @@ from semece.store.schema import (
 from semece.store.texts import Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 __all__ = ["DELIVERED", "FINAL", "FORMAT_VERSION", "TRANSIENT", "Store", "StoredReply"]
 
@@ -301,18 +302,51 @@ class Store:
             self.derived.written()
         elif self.derived.changed and Path(self.path).stat().st_mode & 0o222:
             with contextlib.suppress(StoreError, OSError, sqlite3.Error):
-                self._write_aside()
+                self._write_aside(self.derived.write)
+                self.derived.written()
 
-    def _write_aside(self) -> None:
+    def _write_aside(self, write: Callable[[sqlite3.Connection], None]) -> None:
         self._guard.lock_name()
         try:
             self._guard.lock_file()
             with contextlib.closing(connect(self.path, write=True, aside=True)) as connection, connection:
                 connection.execute("BEGIN IMMEDIATE")
-                self.derived.write(connection)
-            self.derived.written()
+                write(connection)
         finally:
             self._guard.release()
+
+    def audit(self, judge: str) -> dict[str, Any] | None:
+        """Read the audit of a judge that was kept last, by the judge's id; None if there is none.
+
+        Raises
+        ------
+        StoreError
+            It is not what was stored.
+        """
+        with explained(self.path):
+            found, intact = newest_audit(self._connection, judge)
+        if not intact:
+            raise StoreError(
+                f"{self.path}: an audit is not what was stored ({judge}): the file is damaged or was changed by hand; "
+                "'semece audit score' with its sheets stores it again, --uncorrected reads without it"
+            )
+        return found
+
+    def keep_audit(self, judge: str, sheet: str, body: dict[str, Any]) -> None:
+        """Keep what people said of a judge's verdicts, under the judge's id and what the sheets are a sample of.
+
+        Raises
+        ------
+        StoreError
+            The file cannot be written now.
+        """
+        write = partial(keep_audit, judge=judge, sheet=sheet, body=body)
+        with explained(self.path):
+            if self.write:
+                with self._transaction():
+                    write(self._connection)
+            else:
+                self._write_aside(write)
 
     def supersede(self, keys: Iterable[bytes]) -> None:
         """Set delivered rows without a usable answer aside, so that their slots may be asked again."""
@@ -377,6 +411,8 @@ class Store:
             yield f"replies that are not what was stored: {changed:,}"
         if texts := self._texts.faults():
             yield f"texts of requests that are not what was stored: {texts:,}"
+        if audits := changed_audits(self._connection):
+            yield f"audits that are not what was stored: {audits:,}"
         if count := sum(1 for _ in self.derived.faults()):
             yield f"results that are not what was stored, and are derived again when they are needed: {count:,}"
 

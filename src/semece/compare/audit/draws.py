@@ -9,6 +9,7 @@ import numpy as np
 
 from semece.canonical_json import digest
 from semece.errors import SemeceError
+from semece.runs import answers_of
 from semece.stats import bin_index
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from semece.compare.audit.audited_answers import Deployed
+    from semece.runs import Deployed, Run
 
 By = Literal["verdict", "confidence", "both", "none"]
 BY: tuple[By, ...] = get_args(By)
@@ -51,6 +52,21 @@ class DrawnAnswer(NamedTuple):
 
     answer: Deployed
     stratum: int
+
+
+def deployed_answers(run: Run) -> tuple[Deployed, ...]:
+    """Give the deployed answers of the complete questions, in the run's order.
+
+    Raises
+    ------
+    SemeceError
+        No question is complete.
+    """
+    views = run.question_views()
+    found = answers_of(views)
+    if not found:
+        raise SemeceError(f"no question is complete of {len(views):,}; 'semece summary' says why")
+    return found
 
 
 def draw(answers: Sequence[Deployed], *, size: int, by: By, seed: int) -> tuple[AuditPlan, list[DrawnAnswer]]:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.compare.audit.audited_answers import deployed_answers
-from semece.compare.audit.draws import BY, draw, share_out
+from semece.compare.audit.draws import BY, deployed_answers, draw, share_out
 from semece.compare.audit.row_codes import Key
 from semece.compare.audit.sheets import csv_bytes, xlsx_bytes
 from semece.errors import DiskError, SemeceError

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 from semece.compare.audit.audit_tables import (
     AuditedAnswer,
     annotators_table,
-    everything,
     numbers_table,
     quality_table,
     strata_table,
     thresholds_table,
 )
-from semece.compare.audit.audited_answers import deployed_answers
-from semece.compare.audit.draws import ids_hash
+from semece.compare.audit.draws import deployed_answers, ids_hash
+from semece.compare.audit.filled_sheets import rows_text
 from semece.compare.audit.row_codes import Key, read_code
-from semece.errors import ParseError, SemeceError
+from semece.compare.audit.sheets import MOST
+from semece.errors import ParseError, SemeceError, shortened
+from semece.runs import AuditedRow, Correction, KeptAudit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     import polars as pl
 
-    from semece.compare.audit.audited_answers import Deployed
     from semece.compare.audit.draws import AuditPlan
-    from semece.compare.audit.sheets import Sheet, SheetRow
-    from semece.runs import Run
+    from semece.compare.audit.filled_sheets import Sheet, SheetRow
+    from semece.runs import Deployed, Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ class Scored:
     counts : dict of str to int
         ``questions`` that enter the numbers, ``blank`` ones that no sheet can hold, ``drawn``, ``judged`` (with a
         verdict that counts), ``missing`` (drawn, without one), ``changed`` (rows whose answer is another one now),
-        ``gone`` (rows whose question enters no number now), ``disputed`` (with verdicts that differ).
+        ``gone`` (rows whose question enters no number now), ``disputed`` (with verdicts that differ), ``altered`` (rows
+        whose answer or references are not quite what was written).
     strata : polars.DataFrame
         Per stratum: ``answers`` it had, ``drawn`` ones, ``judged`` ones.
     numbers : polars.DataFrame
@@ -67,6 +68,8 @@ class Scored:
         Answers on which people do not say what the judge says, or differ.
     judged : list of AuditedAnswer
         Every answer with a verdict that counts.
+    audit : KeptAudit
+        The same as a run file keeps it.
     notes : tuple of str
         What deserves a look, one sentence each.
     """
@@ -81,6 +84,7 @@ class Scored:
     annotators: pl.DataFrame
     disagreements: list[dict[str, Any]]
     judged: list[AuditedAnswer]
+    audit: KeptAudit
     notes: tuple[str, ...]
 
 
@@ -108,10 +112,17 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
     plan = key.read_stamp(sheets[0].stamp, str(sheets[0].path))
     answers = deployed_answers(run)
     questions = {key.question(plan, view.question.id): view.question for view in run.question_views()}
-    names = {letters: question.id for letters, question in questions.items()}
-    for sheet in sheets:
-        _check_questions({letters: question.text for letters, question in questions.items()}, sheet)
-    judged, lost = _match(key, plan, names, answers, sheets)
+    known = {each.question.id: each for each in answers}
+    found = [_coded(key, plan, {letters: q.id for letters, q in questions.items()}, sheet) for sheet in sheets]
+    texts = {question.id: question.text for question in questions.values()}
+    altered = 0
+    for sheet, rows in zip(sheets, found, strict=True):
+        _check_questions(sheet, rows, texts)
+        altered += _check_answers(sheet, [row for row in rows if _unchanged(key, plan, row, known)], known)
+    judged, lost = _match(key, plan, known, found)
+    strata = Counter(one.stratum for one in judged)
+    if any(strata[h] > drawn for h, drawn in enumerate(plan.drawn)):
+        raise ParseError(f"{sheets[0].path}: there are more rows than were drawn; the column 'row' must be as written")
     if not judged:
         raise SemeceError(_nothing(sheets, lost))
     shown = [each for each in answers if not each.blank]
@@ -123,21 +134,31 @@ def score_sheets(run: Run, sheets: Sequence[Sheet]) -> Scored:
         "missing": max(sum(plan.drawn) - len(judged) - sum(lost.values()), 0),
         **lost,
         "disputed": sum(0 < each.people < 1 for each in judged),
+        "altered": altered,
     }
-    known = everything(plan, answers, judged)
+    audit = kept_audit(plan, sheets, judged)
+    correction = Correction.of(audit, answers)
     return Scored(
         run=run.name,
         judge=run.judge_names[1],
         counts=counts,
         strata=strata_table(plan, judged),
-        numbers=numbers_table(answers, known, run.classes()),
-        thresholds=thresholds_table(answers, known, plan.by, len(run.question_views())),
-        quality=quality_table(plan, shown, judged),
+        numbers=numbers_table(correction, run.classes()),
+        thresholds=thresholds_table(correction, len(run.question_views())),
+        quality=quality_table(audit, shown, judged),
         annotators=annotators_table(sheets, judged),
         disagreements=[_disagreement(each, sheets) for each in judged if each.people != each.answer.said],
         judged=judged,
-        notes=tuple(_notes(plan, shown, counts)),
+        audit=audit,
+        notes=(*_notes(plan, shown, counts), *_readings(sheets)),
     )
+
+
+def kept_audit(plan: AuditPlan, sheets: Sequence[Sheet], judged: Sequence[AuditedAnswer]) -> KeptAudit:
+    """Put people's verdicts together as the run file keeps them."""
+    rows = [AuditedRow(one.answer.question.id, one.answer.answer, one.stratum, one.people) for one in judged]
+    names = tuple(sheet.path.name for sheet in sheets)
+    return KeptAudit(sheets[0].stamp, names, plan.by, plan.sizes, tuple(rows))
 
 
 def _check_sheets(sheets: Sequence[Sheet]) -> None:
@@ -150,55 +171,112 @@ def _check_sheets(sheets: Sequence[Sheet]) -> None:
             raise SemeceError(f"{sheets[0].path} and {sheet.path} are of different audits; score them apart")
 
 
-def _read(key: Key, plan: AuditPlan, names: Mapping[str, str], entry: SheetRow, path: Path) -> tuple[str, int, str]:
-    """Give question, stratum and the answer's letters of a row; names are the questions' ids by their letters."""
-    code = read_code(entry.code)
-    identity = names.get(code.question) if code else None
-    stratum = key.stratum(plan, identity, code) if code and identity is not None else None
-    if code is None or identity is None or stratum is None:
-        raise ParseError(f"{path}, row {entry.place}: {entry.code[:40]!r} is no row of this audit")
-    return identity, stratum, code.answer
+class _Coded(NamedTuple):
+    """A row of a sheet, and what its code says: the question, the stratum, the letters of its answer."""
+
+    entry: SheetRow
+    identity: str
+    stratum: int
+    letters: str
 
 
-def _letters(text: str) -> str:
-    """Give what no spreadsheet and no encoding changes in the beginning of a question."""
-    return "".join(c for c in text.casefold() if c.isascii() and c.isalnum())[:200]
+def _coded(key: Key, plan: AuditPlan, names: Mapping[str, str], sheet: Sheet) -> list[_Coded]:
+    """Read the codes of a sheet; names are the questions' ids by their letters."""
+    found, bad = [], []
+    for entry in sheet.entries:
+        code = read_code(entry.code)
+        identity = names.get(code.question) if code else None
+        stratum = key.stratum(plan, identity, code) if code and identity is not None else None
+        if code is None or identity is None or stratum is None:
+            bad.append(entry)
+        else:
+            found.append(_Coded(entry, identity, stratum, code.answer))
+    if bad:
+        said = ", ".join(f"{entry.code[:40]!r} (row {entry.place})" for entry in bad)
+        raise ParseError(f"{sheet.path}: what is no row of this audit stands in the column 'row': {said}")
+    return found
 
 
-def _check_questions(texts: Mapping[str, str], sheet: Sheet) -> None:
-    """Refuse a sheet whose codes stand beside other questions than they were written for; texts by a code's letters."""
-    coded = [(entry, read_code(entry.code)) for entry in sheet.entries]
-    there = [(entry, texts[code.question]) for entry, code in coded if code and code.question in texts]
-    moved = [str(entry.place) for entry, text in there if _letters(entry.question) not in {"", _letters(text)}]
+def _unchanged(key: Key, plan: AuditPlan, row: _Coded, known: Mapping[str, Deployed]) -> bool:
+    """Whether the answer of a row is the one that the run gives now."""
+    return row.identity in known and row.letters == key.answer(plan, row.identity, known[row.identity].answer)
+
+
+def _core(text: str, *, exact: bool, marks: str = "") -> str:
+    """Give what no spreadsheet changes in a text; where the encoding has lost letters, of those that it keeps."""
+    plain = normalize("NFKC", text).casefold()
+    kept = "".join(c for c in plain if c.isalnum() or c in marks)
+    return kept if exact else "".join(c for c in kept if c.isascii())
+
+
+def _alike(seen: str, written: str, *, exact: bool, marks: str = "") -> bool:
+    """Whether a text in a sheet is the one that was written there; an empty one says nothing."""
+    exact = exact and "\ufffd" not in seen
+    one, other = _core(seen, exact=exact, marks=marks), _core(shortened(written, MOST), exact=exact, marks=marks)
+    return one in {"", other}
+
+
+def _check_questions(sheet: Sheet, rows: Sequence[_Coded], texts: Mapping[str, str]) -> None:
+    """Refuse a sheet whose codes stand beside other questions than they were written for."""
+    moved = [
+        row.entry.place
+        for row in rows
+        if not _alike(row.entry.texts.get("question", ""), texts[row.identity], exact=sheet.exact)
+    ]
     if moved:
-        some = ", ".join(moved[:5]) + (", ..." if len(moved) > 5 else "")
-        rows = f"row {some}" if len(moved) == 1 else f"{len(moved):,} rows ({some})"
         raise ParseError(
-            f"{sheet.path}, {rows}: the question is not the one that the column 'row' was written for; sort whole "
-            "rows, and leave 'row' and 'question' as they were"
+            f"{sheet.path}, {rows_text(moved)}: the question is not the one that the column 'row' was written for; "
+            "sort whole rows, and leave 'row' and 'question' as they were"
         )
 
 
+MARKS = "+-−.,/%"
+"""Signs that tell one short answer from another."""
+
+
+def _check_answers(sheet: Sheet, rows: Sequence[_Coded], known: Mapping[str, Deployed]) -> int:
+    """Refuse a sheet with an answer, or references, of another row; give how many were altered otherwise.
+
+    A spreadsheet makes a date of ``1/2``; that is no reason to refuse.
+    """
+    altered: set[int] = set()
+    moved: set[int] = set()
+    for name in ("answer", "references"):
+        written = {row.identity: _written(known[row.identity], name) for row in rows}
+        cores = {identity: _core(text, exact=sheet.exact, marks=MARKS) for identity, text in written.items()}
+        others = Counter(cores.values())
+        for row in rows:
+            seen = row.entry.texts.get(name, "")
+            if not _alike(seen, written[row.identity], exact=sheet.exact, marks=MARKS):
+                (moved if others[_core(seen, exact=sheet.exact, marks=MARKS)] else altered).add(row.entry.place)
+    if moved:
+        raise ParseError(
+            f"{sheet.path}, {rows_text(moved)}: the answer or the references are those of another row; sort "
+            "whole rows, and leave 'row', 'references' and 'answer' as they were"
+        )
+    return len(altered)
+
+
+def _written(answer: Deployed, name: str) -> str:
+    """Give what was written in a column of an answer's row."""
+    return answer.answer if name == "answer" else " | ".join(answer.question.references)
+
+
 def _match(
-    key: Key, plan: AuditPlan, names: Mapping[str, str], answers: Sequence[Deployed], sheets: Sequence[Sheet]
+    key: Key, plan: AuditPlan, known: Mapping[str, Deployed], sheets: Sequence[Sequence[_Coded]]
 ) -> tuple[list[AuditedAnswer], dict[str, int]]:
     """Find the answers of the sheets' rows; rows whose answer is not what it was count for nothing."""
-    now = {each.question.id: each for each in answers}
     found: dict[str, AuditedAnswer] = {}
     lost: dict[str, set[str]] = {"changed": set(), "gone": set()}
-    for number, sheet in enumerate(sheets):
-        for entry in sheet.entries:
-            identity, stratum, letters = _read(key, plan, names, entry, sheet.path)
-            answer = now.get(identity)
-            if answer is None:
-                lost["gone"].add(identity)
-            elif letters != key.answer(plan, identity, answer.answer):
-                lost["changed"].add(identity)
-            elif entry.verdict is not None:
-                found.setdefault(identity, AuditedAnswer(answer, stratum, {})).verdicts[number] = entry.verdict
-    strata = Counter(one.stratum for one in found.values())
-    if any(strata[h] > drawn for h, drawn in enumerate(plan.drawn)):
-        raise ParseError(f"{sheets[0].path}: there are more rows than were drawn; the column 'row' must be as written")
+    for number, rows in enumerate(sheets):
+        for row in rows:
+            if row.identity not in known:
+                lost["gone"].add(row.identity)
+            elif not _unchanged(key, plan, row, known):
+                lost["changed"].add(row.identity)
+            elif row.entry.verdict is not None:
+                one = found.setdefault(row.identity, AuditedAnswer(known[row.identity], row.stratum, {}))
+                one.verdicts[number] = row.entry.verdict
     return list(found.values()), {name: len(each) for name, each in lost.items()}
 
 
@@ -224,10 +302,18 @@ NOTES: dict[str, str] = {
     "missing": "drawn answers without a verdict: {} (taken to be like others of their stratum)",
     "changed": "answers that are others now than on the sheets: {} (their verdicts are not used)",
     "gone": "questions of the sheets that enter no number now: {} (their verdicts are not used)",
+    "altered": "answers or references that somebody or a spreadsheet has altered: {} (their verdicts count)",
     "disputed": "answers with verdicts that differ: {} (they count the share of 'correct')",
     "blank": "deployed answers that are empty: {} (on no sheet; they count as not correct)",
 }
 """What counts mean, in words."""
+
+
+def _readings(sheets: Sequence[Sheet]) -> Iterator[str]:
+    """Say how words were read that are not those of a verdict."""
+    read = {word: verdict for sheet in sheets for word, verdict in sheet.read_as.items()}
+    if read:
+        yield "verdicts were read: " + ", ".join(f"{word!r} as {verdict}" for word, verdict in sorted(read.items()))
 
 
 def _notes(plan: AuditPlan, shown: Sequence[Deployed], counts: Mapping[str, int]) -> Iterator[str]:
@@ -243,10 +329,16 @@ def _notes(plan: AuditPlan, shown: Sequence[Deployed], counts: Mapping[str, int]
 
 
 def labelled_rows(scored: Scored) -> Iterator[dict[str, Any]]:
-    """Give the answers on which people are of one mind, as ``semece judge-eval`` reads them."""
+    """Give people's verdicts as ``semece judge-eval`` reads them, with how many answers each stands for.
+
+    An answer on which people differ has a row for each of their verdicts, which share its weight.
+    """
+    sizes = scored.strata["answers"] / scored.strata["judged"]
     for one in scored.judged:
-        if one.people in {0.0, 1.0}:
-            yield {"id": one.answer.question.id, **_shown(one.answer), "correct": one.people == 1.0}
+        for correct, share in ((True, one.people), (False, 1 - one.people)):
+            if share:
+                row = {"id": one.answer.question.id, **_shown(one.answer), "correct": correct}
+                yield row | {"audit_weight": share * sizes[one.stratum], "audit_stratum": str(one.stratum)}
 
 
 def _shown(one: Deployed) -> dict[str, Any]:

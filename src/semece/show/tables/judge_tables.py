@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semece.runs import spread_all, spread_columns
-from semece.stats import frame, grading_quality, pair_quality, partition_quality
+from semece.stats import Audited, audited_quality, frame, grading_quality, pair_quality, partition_quality
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +30,8 @@ def grading_table(rows: pl.DataFrame, *, judge: str, order: Sequence[str] = ()) 
     ----------
     rows : DataFrame
         One row per answer: ``group``, ``question_id``, ``people`` (whether they call it correct), ``verdict`` (null:
-        none was given).
+        none was given). Perhaps ``answer``, ``weight`` and ``stratum``: if all have a weight, they were drawn in an
+        audit, and the numbers are those of all answers that they were drawn from.
     judge : str
         What to call it.
     order : sequence of str
@@ -68,9 +69,30 @@ def _graded(rows: pl.DataFrame) -> dict[str, Any]:
     found |= {"ungraded": rows.height - graded.height, "not_attempted": graded.filter(verdict="not_attempted").height}
     if not graded.height:
         return found
+    if "weight" in graded.columns and not graded["weight"].null_count():
+        return found | _drawn(graded)
     people, said = graded["people"].to_numpy(), (graded["verdict"] == "correct").to_numpy()
     quality = grading_quality(people, said, ids=graded["question_id"].to_numpy().astype(str))
     return found | spread_all(quality._asdict()) | quality.confusion._asdict()
+
+
+def _drawn(rows: pl.DataFrame) -> dict[str, Any]:
+    """Measure a group of answers that were drawn in an audit; rows of one answer share its weight."""
+    import numpy as np
+    import polars as pl
+
+    weight, right, said = pl.col("weight"), pl.col("people"), pl.col("verdict") == "correct"
+    each = rows.group_by("question_id", "answer", "stratum", maintain_order=True).agg(
+        weight.sum(), people=(weight * right).sum() / weight.sum(), said=said.first()
+    )
+    strata = each["stratum"].rank("dense").to_numpy().astype(np.int64) - 1
+    sizes = np.rint(np.bincount(strata, each["weight"].to_numpy())).astype(np.int64)
+    judge = each["said"].to_numpy().astype(float)
+    audited = Audited(np.arange(each.height), each["people"].to_numpy(), judge, strata, sizes)
+    everyone = np.zeros(max(int(sizes.sum()), each.height))
+    cells = {"both": right & said, "judge_only": ~right & said, "people_only": right & ~said, "neither": ~right & ~said}
+    counts = {name: rows.filter(cell).height for name, cell in cells.items()}
+    return {"answers": each.height} | spread_all(audited_quality(everyone, audited)._asdict()) | counts
 
 
 def partition_table(

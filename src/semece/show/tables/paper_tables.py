@@ -14,11 +14,11 @@ from semece.runs import (
     UNNAMED,
     Binning,
     all_names,
+    class_columns,
     graded_classes,
     metric_columns,
     metrics_of,
     pool_of,
-    residual_columns,
     spread,
     spread_all,
     summary_frame,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from semece.runs import GradedClasses, Names, QuestionView, Run
+    from semece.runs import Correction, GradedClasses, Names, QuestionView, Run
     from semece.stats import Closed, Pool, SemX
 
 POOLED = "pooled"
@@ -56,6 +56,8 @@ class PooledQuestions(NamedTuple):
         Which of the complete questions get no answer.
     asked : int
         How many questions were asked, failed ones too.
+    correction : Correction or None
+        What an audit of the judge changes; None for several runs.
     """
 
     dataset: str
@@ -66,6 +68,7 @@ class PooledQuestions(NamedTuple):
     classes: GradedClasses
     refused: NDArray[np.bool_]
     asked: int
+    correction: Correction | None = None
 
 
 class Arm(NamedTuple):
@@ -79,11 +82,14 @@ class Arm(NamedTuple):
         Its model, whatever it is called.
     n : int
         Responses asked per question.
+    correction : Correction or None
+        What people say of its judge; it holds for the run alone.
     """
 
     names: Names
     answered_by: str
     n: int
+    correction: Correction | None = None
 
 
 def not_pooled(arms: Sequence[Arm]) -> dict[str, str]:
@@ -141,7 +147,8 @@ def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
 def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
-    return group_of_views(first.names.dataset, model, first.n, [view for run in runs for view in run.question_views()])
+    found = group_of_views(first.names.dataset, model, first.n, [view for run in runs for view in run.question_views()])
+    return found._replace(correction=first.correction) if len(runs) == 1 else found
 
 
 def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:
@@ -215,7 +222,7 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
     pool, bins = group.pool, Binning(n_bins, closed)._asdict()
     row: dict[str, Any] = {"questions": len(pool.correct)}
     row |= metric_columns("ece", None, pool.correct, pool.correct, ids=repeated(group.ids), **bins)
-    row |= residual_columns("ece", group.classes.residuals(**bins), ids=repeated(group.classes.ids))
+    row |= class_columns("ece", group.classes.measured(**bins), ids=repeated(group.classes.ids))
     row |= {"refused": int(group.refused.sum())} if group.refused.any() else {}
     answered = (each for each in CONFIDENCES if each.pooled or (each.attempted and group.refused.any()))
     for confidence in answered:
@@ -340,15 +347,18 @@ def slope_rows(group: PooledQuestions) -> pl.DataFrame:
 TARGETS = (0.8, 0.9, 0.95)
 """Accuracies that a threshold to abstain at is looked for."""
 
-PROMISE = "at least {} of the answers are right: 95 % sure, if the judge is right and future questions are like these"
+PROMISE = "at least {} of the answers are right: 95 % sure, {} future questions are like these"
 """What stands wherever such a threshold stands."""
+IF_RIGHT, IF_AUDITED = "if the judge is right and", "the judge's errors corrected by the audit, if"
+"""On what the promise rests."""
 
 
 def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) -> pl.DataFrame:
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
     An answer that is right in part, because tied classes differ, counts as wrong. ``coverage`` is the share of all
-    questions asked: failed and refused ones are not answered. Nothing for a pool of runs: its rows are not independent.
+    questions asked: failed and refused ones are not answered. ``audit`` names the sheets by which the judge's
+    errors are corrected. Nothing for a pool of runs: its rows are not independent.
     """
     from semece.stats import abstention_threshold
 
@@ -356,13 +366,17 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS) 
     for name, values in group.pool.confidences() if group.model != POOLED else ():
         c, a = known(values[~group.refused], group.pool.correct[~group.refused])
         for target in targets if c.size else ():
-            found = abstention_threshold(c, np.floor(a), target=target, asked=group.asked)
-            promise = None if found.threshold is None else PROMISE.format(f"{100 * target:g} %")
-            row = {"score": name, "target": target, "questions": group.asked, "promise": promise}
+            found, condition = abstention_threshold(c, np.floor(a), target=target, asked=group.asked), IF_RIGHT
+            corrected = group.correction and group.correction.threshold(name, target=target, asked=group.asked)
+            if corrected and not isinstance(corrected, str):
+                found, condition = corrected, IF_AUDITED
+            promise = None if found.threshold is None else PROMISE.format(f"{100 * target:g} %", condition)
+            audit = ", ".join(group.correction.audit.sheets) if group.correction and condition == IF_AUDITED else None
+            row = {"score": name, "target": target, "questions": group.asked, "promise": promise, "audit": audit}
             rows.append(row | found._asdict())
     numbers = dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float)
     schema = {"score": str, "target": float, "questions": int, "threshold": float, "answered": int}
-    return frame(rows, schema | numbers | {"promise": str, "reason": str})
+    return frame(rows, schema | numbers | {"promise": str, "audit": str, "reason": str})
 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:
@@ -415,8 +429,8 @@ def semx_budget_rows(group: PooledQuestions) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     for n in sorted({*(budget for budget in FEWER if budget < most), most}):
         row: dict[str, Any] = {"n": n, "questions": int(np.sum(answers >= n))}
-        found = group.classes.residuals(budget=n)
-        rows.append(row | dict(residual_columns("ece", found, ids=repeated(group.classes.ids))))
+        found = {"residuals": group.classes.residuals(budget=n)}
+        rows.append(row | dict(class_columns("ece", found, ids=repeated(group.classes.ids))))
     return summary_frame(rows)
 
 
@@ -427,7 +441,7 @@ TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
     "baselines": baseline_rows,
     "abstention": abstention_rows,
     "margin": margin_rows,
-    "sweep": partial(by_budget, sweep),
+    "sweep": partial(drawn_together, sweep),
     "rate": partial(drawn_together, rate),
     "slope": slope_rows,
     "alignment": lambda group: alignment(group.pool),

@@ -147,7 +147,7 @@ def groups_of_views(members: Sequence[tuple[Arm, Sequence[QuestionView]]]) -> It
     for dataset in dict.fromkeys(arm.names.dataset for arm, _ in members):
         some = [(arm, views) for arm, views in members if arm.names.dataset == dataset]
         for arm, views in some:
-            yield group_of_views(*arm.names, arm.n, views)
+            yield group_of_views(*arm.names, arm.n, views)._replace(correction=arm.correction)
         if len(some) > 1 and dataset not in without:
             yield group_of_views(dataset, POOLED, some[0][0].n, [view for _, views in some for view in views])
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from semece.stats.calibration.binned_errors import wilson
 from semece.stats.calibration.bins import Bins, Closed, width_bins
 from semece.stats.correction.audited_sample import Audited, AuditSample, check_audited, sampling_covariance
 from semece.stats.rows import Bools, CheckedRows, Floats, Seed, check_correct, check_level, check_rows, sums
+from semece.stats.uncertainty.held_out_errors import gap_interval
 from semece.stats.uncertainty.intervals import (
     BinShares,
     Interval,
@@ -68,6 +70,93 @@ def corrected_accuracy(judge: ArrayLike, audited: Audited, *, level: float = 0.9
     below, above = _squared_distances(sample, _can_differ(sample, said), level)
     low, high = share - np.sqrt((share - low) ** 2 + below), share + np.sqrt((high - share) ** 2 + above)
     return Interval(float(share), float(max(low, 0.0)), float(min(high, 1.0)))
+
+
+def corrected_gap(confidence: ArrayLike, judge: ArrayLike, audited: Audited, *, level: float = 0.95) -> Interval:
+    r"""Mean confidence minus the accuracy by a judge, corrected by people's verdicts on some questions.
+
+    Parameters
+    ----------
+    confidence, judge : array_like, shape (N,)
+        Confidence and correctness of every question, in [0, 1]; N >= 1.
+    audited : Audited
+        The questions that people judged.
+    level : float
+        In (0, 1).
+
+    Returns
+    -------
+    Interval
+        Positive: over-confident. The value is the mean confidence less :func:`corrected_accuracy`; in [-1, 1].
+
+    Raises
+    ------
+    ValueError
+        As :func:`corrected_accuracy`, and for unequal lengths.
+
+    Notes
+    -----
+    The ends lie as far away as the root of the sum of two squared distances. The first is over draws of questions: the
+    larger one of that of :func:`semece.gap_interval`, with people's verdicts where there are some, and of a normal one
+    with a corrected variance. The second is over draws of the audited questions, that of :func:`corrected_accuracy`.
+
+    Examples
+    --------
+    >>> from semece.stats.correction import Audited
+    >>> audited = Audited(range(0, 100, 2), people=[1] * 35 + [0] * 15)
+    >>> [round(end, 3) for end in corrected_gap([0.9] * 100, [1] * 80 + [0] * 20, audited)]
+    [0.2, 0.089, 0.324]
+    """
+    rows = check_rows(confidence, judge)
+    sample = check_audited(audited, rows.correct)
+    share = np.clip(rows.correct.mean() + sample.weight @ sample.difference, 0.0, 1.0)
+    value = float(rows.confidence.mean() - share)
+    seen = rows.correct.copy()
+    seen[sample.place] = np.clip(seen[sample.place] + sample.difference, 0.0, 1.0)
+    plain = gap_interval(rows.confidence, seen, level=level)
+    one = width_bins(rows.confidence, 1, "left").occupied()
+    spread = float(ndtri(0.5 + level / 2)) * _question_covariance(rows, one, sample, np.array([-value]))[0, 0] ** 0.5
+    up, down = _squared_distances(sample, _can_differ(sample, rows.correct), level)  # a lower accuracy is a larger gap
+    below, above = (np.fmax(spread, abs(end - plain.value)) for end in (plain.low, plain.high))
+    low, high = value - np.hypot(below, down**0.5), value + np.hypot(above, up**0.5)
+    return Interval(value, float(max(low, -1.0)), float(min(high, 1.0)))
+
+
+def corrected_outcomes(judge: ArrayLike, audited: Audited) -> Floats:
+    r"""Correctness by a judge, moved at the audited questions so that its mean is the corrected accuracy.
+
+    An audited question of stratum h gets :math:`f_i + (N_h / m_h)(y_i - f_i)`, every other one :math:`f_i`. The mean
+    over any set of questions is then the corrected one, and the variance between questions holds what the audit leaves
+    unsure. So whatever is a mean over questions can be compared, between runs too.
+
+    Parameters
+    ----------
+    judge : array_like, shape (N,)
+        Correctness of every question by the judge, in [0, 1].
+    audited : Audited
+        The questions that people judged.
+
+    Returns
+    -------
+    ndarray, shape (N,)
+        Values below 0 and above 1 are possible.
+
+    Raises
+    ------
+    ValueError
+        As :func:`corrected_accuracy`.
+
+    Examples
+    --------
+    >>> from semece.stats.correction import Audited
+    >>> corrected_outcomes([1, 1, 0, 0], Audited([0, 2], people=[0, 0])).tolist()
+    [-1.0, 1.0, 0.0, 0.0]
+    """
+    said = check_correct(judge)
+    sample = check_audited(audited, said)
+    moved = said.copy()
+    moved[sample.place] += len(said) * sample.weight * sample.difference
+    return moved
 
 
 def _can_differ(sample: AuditSample, judge: Floats) -> tuple[Bools, Bools]:

@@ -22,7 +22,7 @@ from semece.stats.correction.audited_sample import check_audited
 from semece.stats.rows import check_level, sums
 from semece.stats.uncertainty.held_out_errors import held_out_gap, semx_ece
 from semece.stats.uncertainty.intervals import Interval, Residuals, debiased, residual_interval
-from semece.stats.uncertainty.paired_errors import held_out_terms
+from semece.stats.uncertainty.paired_errors import ErrorTerms, held_out_terms
 
 if TYPE_CHECKING:
     from semece.stats.correction.audited_sample import Audited, AuditSample
@@ -154,6 +154,33 @@ def corrected_held_out(
     )
     ends = Interval(gap, max(gap - down, -1.0), min(gap + up, 1.0))
     return CorrectedHeldOut(ends, error, debiased(residuals, rng))
+
+
+def corrected_held_out_terms(masses: HeldOutMasses, audited: Audited) -> ErrorTerms | None:
+    """Give what the corrected SemX-ECE is made of, so that it can be compared: the means are the corrected residuals.
+
+    As :func:`semece.stats.correction.corrected_outcomes` does it, each audited question's row holds what it adds.
+
+    Parameters
+    ----------
+    masses : HeldOutMasses
+        Of N questions.
+    audited : Audited
+        The questions of which people judged the deployed answer.
+
+    Returns
+    -------
+    ErrorTerms or None
+        Of N rows; None as in :func:`corrected_held_out`.
+    """
+    sample = check_audited(audited, masses.judge)
+    found = _corrected(masses, sample)
+    if found is None:
+        return None
+    value, influence = found
+    rows = masses.residual.copy()
+    rows[sample.place] += len(rows) * sample.weight[:, None] * influence
+    return ErrorTerms(rows + (value - rows.mean(axis=0)), masses.least)
 
 
 def _corrected(masses: HeldOutMasses, sample: AuditSample) -> tuple[Floats, Floats] | None:

@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semece.stats.calibration.binned_errors import ece
+from semece.stats.calibration.bins import width_bins
 from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.pools import FEW, Pool
 from semece.stats.estimators.budget_curves import budget_curve, sem1_distribution
-from semece.stats.rows import Bools, Floats, check_count, check_ids, sums
+from semece.stats.estimators.semx import SemX
+from semece.stats.rows import Bools, Floats, Places, check_count, check_ids, check_level, sums
 from semece.stats.theory.expectations import expected_sem1, expected_sem2
 from semece.stats.uncertainty.bootstrap import DEFAULT, Resampling, is_low_margin, resampled_sums
+from semece.stats.uncertainty.held_out_errors import semx_ece
+from semece.stats.uncertainty.intervals import Interval, accuracy_interval, ece_interval
+from semece.stats.uncertainty.paired_errors import binned_terms, paired_error
+from semece.stats.uncertainty.skewed_means import Drawn, share_interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,11 +30,21 @@ BUDGETS: tuple[int, ...] = (10, 20, 30, 40, 50)
 NO_GAP = 1e-12
 """A gap up to this is a rounding error, and has no logarithm."""
 
+ENDS = ("", "_low", "_high")
+"""What the columns of a number and of its interval end in."""
+
 FEWEST_BUDGETS = 3
 """Fewest budgets through which a slope is drawn."""
 
 
-def sweep(pool: Pool, *, budgets: Sequence[int] = BUDGETS, n_bins: int = 10) -> pl.DataFrame:
+def sweep(
+    pool: Pool,
+    *,
+    budgets: Sequence[int] = BUDGETS,
+    n_bins: int = 10,
+    ids: ArrayLike | None = None,
+    resampling: Resampling = DEFAULT,
+) -> pl.DataFrame:
     """Tabulate expected confidences and their calibration at smaller numbers of responses, without resampling.
 
     Parameters
@@ -40,18 +55,23 @@ def sweep(pool: Pool, *, budgets: Sequence[int] = BUDGETS, n_bins: int = 10) -> 
         Numbers of responses n >= 2.
     n_bins : int
         Bins of the ECEs.
+    ids : array_like, shape (Q,), optional
+        Question of each row, where several runs are pooled; rows of one are drawn together.
+    resampling : Resampling
+        Replicates of the gap; level and seed of all intervals.
 
     Returns
     -------
     polars.DataFrame
         One row per budget: ``n``, ``questions``, ``sem1``, ``sem2`` (mean expected confidences), ``gap`` (their
         difference), ``accuracy``, ``ece_of_expected_sem1``, ``ece_of_expected_sem2``, ``ece_of_one_subsample_sem1``,
-        ``reason``. Null where a question has fewer than n responses: budgets are compared on the same questions.
+        each with ``_low`` and ``_high``, and ``reason``. Null where a question has fewer than n responses: budgets are
+        compared on the same questions.
 
     Raises
     ------
     ValueError
-        For no budget, or one below 2.
+        For no budget, one below 2, and ids that are not one per question.
 
     Notes
     -----
@@ -66,16 +86,34 @@ def sweep(pool: Pool, *, budgets: Sequence[int] = BUDGETS, n_bins: int = 10) -> 
     >>> table["sem1"].round(6).to_list(), table["reason"].to_list()
     ([0.666667, 0.5, None], [None, None, '5 questions have fewer responses'])
     """
+    unit, level = check_ids(ids, len(pool.correct)), check_level(resampling.level)
+    drawn = Drawn(np.ones(len(pool.correct)), unit, level)
+    options: dict[str, Any] = {"level": level, "ids": unit}
+    accuracy = accuracy_interval(pool.correct, **options)
 
     def numbers(n: int, first: Floats, second: Floats) -> dict[str, Any]:
-        found = {"sem1": first.mean(), "sem2": second.mean(), "gap": (first - second).mean()}
-        found |= {"ece_of_expected_sem1": ece(np.minimum(first, 1.0), pool.correct, n_bins=n_bins)}
-        found |= {"ece_of_expected_sem2": ece(second, pool.correct, n_bins=n_bins)}
-        return found | {"ece_of_one_subsample_sem1": one_subsample_ece(pool, n, n_bins=n_bins)}
+        found = {"sem1": share_interval(first, drawn), "sem2": share_interval(second, drawn)}
+        found["gap"] = _gap_interval(first - second, resampling, unit)
+        for name, values in (("sem1", np.minimum(first, 1.0)), ("sem2", second)):
+            error = ece_interval(values, pool.correct, n_bins=n_bins, rng=resampling.rng, **options)
+            found[f"ece_of_expected_{name}"] = error
+        subsamples = semx_ece(_subsamples(pool, n, n_bins), rng=resampling.rng, **options)
+        return _spread(found | {"ece_of_one_subsample_sem1": Interval(*subsamples[:3])})
 
     eces = ("ece_of_expected_sem1", "ece_of_expected_sem2", "ece_of_one_subsample_sem1")
-    names = ("sem1", "sem2", "gap", "accuracy", *eces)
-    return _by_budget(pool, budgets, names, lambda _: {"accuracy": pool.correct.mean()}, numbers)
+    names = [f"{name}{end}" for name in ("sem1", "sem2", "gap", "accuracy", *eces) for end in ("", "_low", "_high")]
+    return _by_budget(pool, budgets, names, lambda _: _spread({"accuracy": accuracy}), numbers)
+
+
+def _spread(intervals: dict[str, Interval]) -> dict[str, float]:
+    """Give each number and its ends a name."""
+    return {f"{name}{end}": x for name, found in intervals.items() for end, x in zip(ENDS, found, strict=True)}
+
+
+def _gap_interval(gap: Floats, resampling: Resampling, ids: Places | None) -> Interval:
+    """Mean gap of all questions with its percentile interval."""
+    means = _resampled_gaps(gap[None], np.ones((1, len(gap)), dtype=bool), resampling, ids)[:, 0]
+    return Interval(float(gap.mean()), *map(float, resampling.ends_around(gap.mean(), means)))
 
 
 def _by_budget(
@@ -96,6 +134,19 @@ def _by_budget(
 
     schema = {"n": int, "questions": int} | dict.fromkeys(names, float) | {"reason": str}
     return frame(map(row, sizes, curve.sem1, curve.sem2), schema)
+
+
+def _subsamples(pool: Pool, n: int, n_bins: int) -> SemX:
+    """Put all subsamples of n responses into the bins of their Sem1, each with its probability, as residuals."""
+    chance = np.maximum(sem1_distribution(counts=pool.counts, n=n), 0.0)
+    question, most = np.nonzero(chance)
+    mass, confidence = chance[question, most], most / n
+    bins = width_bins(confidence, n_bins)
+    value = mass * (confidence - pool.correct[question])
+    every, edges = np.arange(len(chance)), np.arange(n_bins + 1) / n_bins
+    sizes = np.full(len(chance), n)
+    held_out = mass * confidence
+    return SemX(question, bins.place, value, 0 * value, mass, held_out, every, sizes, edges[:-1], edges[1:])
 
 
 def one_subsample_ece(pool: Pool, n: int, *, n_bins: int = 10) -> float:
@@ -121,11 +172,8 @@ def one_subsample_ece(pool: Pool, n: int, *, n_bins: int = 10) -> float:
     >>> round(one_subsample_ece(pool([[0, 0, 1, 1]], [0.5]), 2), 6)
     0.166667
     """
-    chance = np.maximum(sem1_distribution(counts=pool.counts, n=n), 0.0)
-    mass = chance.sum(axis=0)
-    there = mass > 0
-    right = np.minimum((chance * pool.correct[:, None]).sum(axis=0)[there] / mass[there], 1.0)
-    return ece(np.flatnonzero(there) / n, right, n_bins=n_bins, weights=mass[there])
+    found = _subsamples(pool, n, n_bins)
+    return float(np.abs(np.bincount(found.bin, found.value)).sum() / len(pool.correct))
 
 
 def budget_spread(pool: Pool, *, budgets: Sequence[int] = BUDGETS) -> pl.DataFrame:
@@ -210,8 +258,9 @@ def rate(
     -------
     polars.DataFrame
         One row per budget: ``n``, ``threshold``, ``questions`` (low-margin), ``gap`` (mean expected Sem1 - Sem2 of a
-        subsample) with the percentile interval ``gap_low``, ``gap_high``, ``ece_gap`` (difference of the ECEs of those
-        expected confidences), ``expected`` (exact expectation for ``pmf``), ``reason``.
+        subsample) with the percentile interval ``gap_low``, ``gap_high``, ``ece_gap`` (ECE of the expected Sem1 less
+        that of the expected Sem2) with an interval that also holds near zero, ``ece_gap_low``, ``ece_gap_high``,
+        ``expected`` (exact expectation for ``pmf``), ``reason``.
 
     Raises
     ------
@@ -234,6 +283,8 @@ def rate(
     curves = _curves(pool, sizes, margin, pmf)
     used = [b for b, n in enumerate(sizes) if not _missing(pool, n, int(curves.low[b].sum()), least)]
     gaps = _resampled_gaps(curves.gap[used], curves.low[used], resampling, ids)
+    known = check_ids(ids, len(pool.correct))
+    unit = np.arange(len(pool.correct)) if known is None else known
 
     def row(b: int, n: int) -> dict[str, Any]:
         low = curves.low[b]
@@ -241,15 +292,27 @@ def rate(
         reason = _missing(pool, n, int(low.sum()), least)
         if reason:
             return found | {"reason": reason}
-        eces = [ece(np.minimum(c[b][low], 1.0), pool.correct[low]) for c in curves.confidences]
         gap = curves.gap[b][low].mean()
         gap_low, gap_high = resampling.ends_around(gap, gaps[:, used.index(b)])
-        found |= {"gap": gap, "gap_low": gap_low, "gap_high": gap_high, "ece_gap": eces[0] - eces[1]}
+        found |= {"gap": gap, "gap_low": gap_low, "gap_high": gap_high}
+        found |= _ece_gap([c[b][low] for c in curves.confidences], pool.correct[low], unit[low], resampling)
         return found if curves.expected is None else found | {"expected": curves.expected[b][low].mean()}
 
-    numbers = dict.fromkeys(("gap", "gap_low", "gap_high", "ece_gap", "expected"), float)
+    names = [f"{name}{end}" for name in ("gap", "ece_gap") for end in ENDS]
+    numbers = dict.fromkeys([*names, "expected"], float)
     schema = {"n": int, "threshold": float, "questions": int} | numbers | {"reason": str}
     return frame((row(b, n) for b, n in enumerate(sizes)), schema)
+
+
+def _ece_gap(confidences: Sequence[Floats], correct: Floats, unit: Places, resampling: Resampling) -> dict[str, float]:
+    """ECE of the first confidence less that of the second; no interval for a single question."""
+    first, second = (binned_terms(each, correct) for each in confidences)
+    ids = np.unique(unit, return_inverse=True)[1]
+    if ids.max() == 0:
+        return {"ece_gap": first.total - second.total}
+    options: dict[str, Any] = {"level": resampling.level, "rng": resampling.rng}
+    found = paired_error(second.together(ids), first.together(ids), **options)
+    return _spread({"ece_gap": Interval(*found[:3])})
 
 
 def rate_slope(

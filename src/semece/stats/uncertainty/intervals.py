@@ -253,16 +253,22 @@ def debiased_ece(
 
 def residual_interval(residuals: Residuals, level: float, rng: int | np.random.Generator = 0) -> Interval:
     """Interval of the sum of absolute residuals, unchecked; see :func:`ece_interval`."""
-    r, covariance, start = residuals
+    r, covariance, _ = residuals
     total = float(np.abs(r).sum())
     if np.isnan(covariance).any():
         return Interval(total, 0.0, 1.0)
+    low = shrunk(cleared(r, covariance), paired_draws(covariance, rng), 0.5 + level / 2)
+    return Interval(total, low, upper_end(residuals, level))
+
+
+def upper_end(residuals: Residuals, level: float) -> float:
+    """Upper end of the interval of the sum of absolute residuals, unchecked; see :func:`ece_interval`."""
+    r, covariance, start = residuals
     sign = np.where(np.abs(r) < TINY, 0.0, np.sign(r))
     signs = np.outer(sign, sign)
     spread = max(float(np.where(signs == 0, np.abs(covariance), signs * covariance).sum()), 0.0) ** 0.5
-    high = max(total, start) + float(ndtri(0.5 + level / 2)) * spread
-    low = shrunk(cleared(r, covariance), paired_draws(covariance, rng), 0.5 + level / 2)
-    return Interval(total, low, min(high, 1.0))
+    high = max(float(np.abs(r).sum()), start) + float(ndtri(0.5 + level / 2)) * spread
+    return min(float(high), 1.0)
 
 
 def debiased(residuals: Residuals, rng: int | np.random.Generator = 0) -> float:

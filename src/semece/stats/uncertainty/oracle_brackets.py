@@ -20,8 +20,8 @@ import numpy as np
 
 from semece.stats.counts import Counts, subset_selection
 from semece.stats.estimators.estimate_table import counts_of_many
-from semece.stats.rows import check_choice, check_ids, check_level
-from semece.stats.uncertainty.skewed_means import Drawn, UnitTable
+from semece.stats.rows import check_choice, check_ids, check_level, check_weights
+from semece.stats.uncertainty.skewed_means import Drawn, share_interval
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -45,20 +45,23 @@ class OracleBracket(NamedTuple):
 
     Parameters
     ----------
-    lower, upper : float
-        Ends of the bracket: what infinitely many such questions would leave open; in [0, 1].
+    value : float
+        The middle of the bracket.
     low, high : float
-        The ends with sampling error, one-sided at (1 + level) / 2 each; in [0, 1].
+        The ends of the bracket with sampling error, one-sided at (1 + level) / 2 each; in [0, 1].
+    lower, upper : float
+        The ends of the bracket: what infinitely many such questions would leave open; in [0, 1].
     sem2, sem1 : float
         Means of Sem2 and Sem1: the plain bracket.
     n_questions : int
         Questions that enter.
     """
 
-    lower: float
-    upper: float
+    value: float
     low: float
     high: float
+    lower: float
+    upper: float
     sem2: float
     sem1: float
     n_questions: int
@@ -89,6 +92,7 @@ def oracle_bracket(
     method: Method = "narrow",
     level: float = 0.95,
     ids: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
 ) -> OracleBracket:
     r"""Bracket the mean oracle confidence E c\*, with sampling error.
 
@@ -107,6 +111,8 @@ def oracle_bracket(
         In (0, 1).
     ids : array_like, shape (Q,), optional
         Cluster of each question; without them every question is its own.
+    weights : array_like, shape (Q,), optional
+        Frequency weights >= 0, whole numbers: how often each question occurs.
 
     Returns
     -------
@@ -116,7 +122,7 @@ def oracle_bracket(
     Raises
     ------
     ValueError
-        If no question has two answers, for an unknown method, and for ids that are not one per question.
+        If no question has two answers, for an unknown method, and for ids or weights that are not one per question.
 
     Notes
     -----
@@ -134,7 +140,8 @@ def oracle_bracket(
     check_level(level)
     every = counts_of_many(labels, counts)
     known = None if ids is None else check_ids(ids, len(every))
-    questions = np.flatnonzero(every.responses >= LEAST)
+    times = np.ones(len(every)) if weights is None else check_weights(weights, len(every))
+    questions = np.flatnonzero((every.responses >= LEAST) & (times > 0))
     if len(questions) == 0:
         raise ValueError(
             f"at least one question must have {LEAST} answers; got at most {every.responses.max(initial=0)}"
@@ -143,7 +150,7 @@ def oracle_bracket(
     different, number = every.take(questions)[0].distinct()
     plain = plain_bounds(different)
     narrow = narrow_bounds(different, plain) if method == "narrow" else plain
-    return bracket_of(plain[:, number], narrow[:, number], Drawn(np.ones(len(questions)), clusters, level))
+    return bracket_of(plain[:, number], narrow[:, number], Drawn(times[questions], clusters, level))
 
 
 def bracket_of(plain: Floats, narrow: Floats, drawn: Drawn) -> OracleBracket:
@@ -155,21 +162,14 @@ def bracket_of(plain: Floats, narrow: Floats, drawn: Drawn) -> OracleBracket:
         lower, upper = means
     low, high = max(ends[0], tighter_ends[0]), min(ends[1], tighter_ends[1])
     sem2, sem1 = means
-    return OracleBracket(lower, upper, min(low, lower), max(high, upper), sem2, sem1, plain.shape[1])
+    middle = (lower + upper) / 2
+    return OracleBracket(middle, min(low, lower), max(high, upper), lower, upper, sem2, sem1, int(drawn.weights.sum()))
 
 
 def _ends(bounds: Floats, drawn: Drawn) -> tuple[list[float], list[float]]:
     """Means of the lower and of the upper bound, and the low end of the one and the high end of the other."""
-    ones = np.ones((bounds.shape[1], 1))
-    means, ends = [], []
-    for side, values in enumerate(bounds):
-        # the pseudo-units of a mean of numbers in [0, 1]: two at 1 and two at 0
-        table = UnitTable.of(values[:, None], 0 * ones, (-ones, 0 * ones), drawn)
-        mean = float(table.mean(table.value)[0])
-        down, up = table.half_widths(np.ones(1)) if table.n > 1 else (1.0, 1.0)
-        means.append(min(max(mean, 0.0), 1.0))
-        ends.append(min(max(mean + (up if side else -down), 0.0), 1.0))
-    return means, ends
+    lower, upper = (share_interval(values, drawn) for values in bounds)
+    return [lower.value, upper.value], [lower.low, upper.high]
 
 
 def plain_bounds(counts: Counts) -> Floats:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from semece.stats.rows import Seed
 
     Floats = NDArray[np.float64]
+    Places = NDArray[np.intp]
 
 TINY = 1e-12
 """A residual, or a difference, below this is zero."""
@@ -70,6 +71,14 @@ class ErrorTerms(NamedTuple):
             return self.total
         return debiased(Residuals(self.value.mean(axis=0), np.atleast_2d(np.cov(self.value.T)) / n))
 
+    def together(self, ids: Places | None) -> ErrorTerms:
+        """Sum the rows that share an id, numbered from 0: they are the units then, and the number stays."""
+        if ids is None:
+            return self
+        n = int(ids.max()) + 1
+        value = np.stack([sums(ids, column, n) for column in self.value.T], axis=1)
+        return self._replace(value=value * (n / len(self.value)))
+
 
 class PairedError(NamedTuple):
     """How a number differs between two sides.
@@ -90,7 +99,9 @@ class PairedError(NamedTuple):
 
 
 def binned_terms(confidence: Floats, correct: Floats, *, n_bins: int = 10) -> ErrorTerms:
-    """Give the residual of each question in the column of its bin, unchecked but for the range.
+    """Give the residual of each question in the column of its bin; confidences are in [0, 1].
+
+    Correctness may lie beyond 0 and 1 where an audit corrects it.
 
     Examples
     --------
@@ -98,19 +109,19 @@ def binned_terms(confidence: Floats, correct: Floats, *, n_bins: int = 10) -> Er
     >>> terms.value.shape, round(terms.total, 6)
     ((3, 10), 0.333333)
     """
-    rows = check_rows(np.minimum(confidence, 1.0), correct)
+    rows = check_rows(np.minimum(confidence, 1.0), np.clip(correct, 0.0, 1.0))
     bins = width_bins(rows.confidence, n_bins)
     value = np.zeros((len(rows.confidence), n_bins))
-    value[np.arange(len(value)), bins.place] = rows.correct - rows.confidence
+    value[np.arange(len(value)), bins.place] = correct - rows.confidence
     least = np.zeros(n_bins)
     least[np.unique(bins.place)] = np.diag(residual_moments(rows, bins).covariance)
     return ErrorTerms(value, np.nan_to_num(least))
 
 
-def held_out_terms(residuals: SemX) -> ErrorTerms:
+def held_out_terms(residuals: SemX | ErrorTerms) -> ErrorTerms:
     """Give the residuals of SemX, a row per question that enters; the least variances are those with pseudo-questions.
 
-    Classes without a grade count as wrong.
+    Classes without a grade count as wrong. Terms, such as an audit has corrected, stay as they are.
 
     Examples
     --------
@@ -118,6 +129,8 @@ def held_out_terms(residuals: SemX) -> ErrorTerms:
     >>> round(held_out_terms(semx([[0, 0, 1, 0]] * 3, [[0, 1]] * 3)).total, 6)
     0.25
     """
+    if isinstance(residuals, ErrorTerms):
+        return residuals
     n, n_bins = len(residuals.questions), len(residuals.low)
     cell = np.searchsorted(residuals.questions, residuals.question) * n_bins + residuals.bin
     value, chance, held_out = (
@@ -128,7 +141,7 @@ def held_out_terms(residuals: SemX) -> ErrorTerms:
     return ErrorTerms(value, every.var(axis=0) / n)
 
 
-def held_out_gap_terms(residuals: SemX) -> ErrorTerms:
+def held_out_gap_terms(residuals: SemX | ErrorTerms) -> ErrorTerms:
     """Give the residuals of SemX summed over bins: their mean is the held-out gap."""
     return ErrorTerms(held_out_terms(residuals).value.sum(axis=1, keepdims=True), np.zeros(1))
 

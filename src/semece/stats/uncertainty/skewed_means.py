@@ -141,6 +141,22 @@ def influence_interval(influence: Influence, rows: CheckedRows, level: float) ->
     return Interval(value, value - down, value + up)
 
 
+def share_interval(values: Floats, drawn: Drawn) -> Interval:
+    """Mean of numbers in [0, 1] with Agresti and Coull's interval, unchecked; [0, 1] for a single unit.
+
+    Two pseudo-units at 1 and two at 0 count for the variance, and for the middle where that moves an end outwards:
+    numbers may vary much less than shares of the same mean, and then the middle is the mean.
+    """
+    ones = np.ones((len(values), 1))
+    table = UnitTable.of(values[:, None], 0 * ones, (-ones, 0 * ones), drawn)
+    value = min(max(float(table.mean(table.value)[0]), 0.0), 1.0)
+    if table.n < 2:
+        return Interval(value, 0.0, 1.0)
+    middle = (value * table.n + PSEUDO / 2) / (table.n + PSEUDO)
+    half = table.z * float(table.covariance(table.value)[0, 0]) ** 0.5
+    return Interval(value, max(min(middle, value) - half, 0.0), min(max(middle, value) + half, 1.0))
+
+
 def upward(table: UnitTable, far: Floats) -> float:
     """Find the larger upward half width of the sum of absolute residuals and of the gap with its sign."""
     gap = far.sum()
