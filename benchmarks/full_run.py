@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import random
 import resource
 import subprocess
 import sys
@@ -20,6 +21,9 @@ TITLE = "A run of 4,326 questions x 50 responses (216,300 replies, fake model)"
 QUESTIONS, N = 4326, 50
 CLASSES = (6, 50)
 """Classes a question that the model judge has to grade."""
+
+FAULTY, RATE, OUTAGE = (500, 4000), 0.05, 30.0
+"""Questions of the runs with faults, the share of calls that meet one, and seconds for which nobody is there."""
 
 
 class Kinds:
@@ -44,6 +48,83 @@ class Kinds:
 
     async def aclose(self) -> None:
         """Nothing to give back."""
+
+
+class Faulty(Kinds):
+    """The same, but one call in twenty brings nothing, and in the middle nobody is there, or only a gateway."""
+
+    def __init__(self, classes: int, *, rate: float = RATE, outage: tuple[int, float, int] = (0, 0.0, 0)) -> None:
+        super().__init__(classes)
+        self._rng, self._rate, self._calls = random.Random(0), rate, 0
+        self._begins, self._lasts, self._status = outage
+        self._until = 0.0
+        self.lost = 0
+
+    async def __call__(self, request: Request, /) -> Call:
+        """Answer, or fail as services do."""
+        from semece.models.openai.openai_errors import Refusal, explain
+
+        self._calls += 1
+        if self._calls == self._begins:
+            self._until = time.monotonic() + self._lasts
+        status = self._status if time.monotonic() < self._until else 0
+        if self._rng.random() < self._rate:
+            status = self._rng.choice([429, 500, 503, 504])
+        if not status:
+            return await super().__call__(request)
+        self.lost += 1
+        raise explain(Refusal(status, {}), self.name, "later")
+
+
+def make_faulty(folder: str, questions: str) -> None:
+    """Run so many questions under a model judge with faults; print time, memory and size."""
+    start = time.process_time()
+    missing = asyncio.run(run_of(int(questions), folder, Faulty(CLASSES[0])))
+    assert missing == 0
+    report(start, (Path(folder) / "run.db").stat().st_size)
+
+
+def outage(status: int) -> str:
+    """Let nobody, or only a gateway, be there for a while in the middle of 500 questions."""
+    with tempfile.TemporaryDirectory() as folder:
+        model, start = Faulty(CLASSES[0], rate=0.0, outage=(1500, OUTAGE, status)), time.monotonic()
+        missing = asyncio.run(run_of(FAULTY[0], folder, model))
+        seconds = time.monotonic() - start
+        return f"{status}: {model.lost:,} calls failed, {missing} replies are missing at the end, {seconds:.0f} s"
+
+
+async def run_of(questions: int, folder: str, model: Faulty) -> int:
+    """Run questions x 50 with the patience that there is by default; give what is missing."""
+    from semece.datasets import Dataset
+    from semece.records import Question
+    from semece.sampling.job import resolve
+    from semece.sampling.settings import Settings
+    from semece.sampling.stages import make_run
+
+    rows = (Question(str(i), f"Question number {i}?", (f"answer {i}",)) for i in range(questions))
+    settings = Settings(model.name, "full", n=N, judge="fake/judge")
+    job = resolve(settings, Path(folder) / "run.db", dataset=Dataset("full", tuple(rows)), model=model)
+    return (await make_run(job)).missing
+
+
+def with_faults() -> str:
+    """Measure runs of two sizes with faults, then outages."""
+    found = {}
+    for questions in FAULTY:
+        with tempfile.TemporaryDirectory() as folder:
+            found[questions] = measured(folder, "make_faulty", str(questions))
+    small, large = (found[questions]["seconds"] / questions for questions in FAULTY)
+    rows = [f"| {q:,} | {r['seconds']:.1f} | {r['peak']:.0f} | {r['size']:.0f} |" for q, r in found.items()]
+    first = (
+        f"With {RATE:.0%} of the calls refused, {CLASSES[0]} classes a question, a fake model as judge: a question of "
+        f"the large run takes {large / small:.2f} times the CPU of one of the small run."
+    )
+    last = (
+        f"An outage of {OUTAGE:g} s in the middle of {FAULTY[0]} questions, by what is answered meanwhile: "
+        f"{'; '.join(map(outage, (503, 504)))}."
+    )
+    head = ["| questions x 50 | CPU, s | peak memory, MB | file, MB |", "| --: | --: | --: | --: |"]
+    return "\n".join([first, "", *head, *rows, "", last])
 
 
 def make(folder: str, classes: str = "") -> None:
@@ -127,12 +208,14 @@ def main() -> str:
             "| classes a question | run, CPU s | peak, MB | file, MB | `Run(...).estimates()`, CPU s | peak, MB |",
             "| --: | --: | --: | --: | --: | --: |",
             *map(judged, CLASSES),
+            "",
+            with_faults(),
         ]
     )
 
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:
-        {"make": make, "read": read, "estimates": estimates}[sys.argv[1]](*sys.argv[2:])
+        {"make": make, "make_faulty": make_faulty, "read": read, "estimates": estimates}[sys.argv[1]](*sys.argv[2:])
     else:
         print(main())

@@ -1,13 +1,16 @@
 """Files in the schemas of other tools, with the same three questions and their responses in each."""
 
+import collections
 import csv
 import io
 import json
+import pickle
 import struct
 import zipfile
 import zlib
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 QUESTIONS = [
@@ -135,6 +138,32 @@ def uqlm_result(**more):
 
 def uqlm():
     return json.dumps(uqlm_result()).encode()
+
+
+def polygraph_result(**stats):
+    """Give what UEManager.save saves of the questions."""
+    numpy_list = [np.float64(-0.25), np.float64(0.5), np.float64(1.5)]
+    estimations = collections.defaultdict(list, {("sequence", "SemanticEntropy"): [0.2, 0.4, float("nan")]})
+    estimations |= {("sequence", "Perplexity"): numpy_list, ("token", "MaximumTokenProbability"): [0.5] * 9}
+    found = {
+        "input_texts": [text for _, text, _, _ in QUESTIONS],
+        "target_texts": [reference for _, _, reference, _ in QUESTIONS],
+        "greedy_texts": [responses[0] for *_, responses in QUESTIONS],
+        "greedy_tokens": [np.arange(3)] * 3,
+        "sample_texts": [responses for *_, responses in QUESTIONS],
+    }
+    metrics = {("sequence", "SemanticEntropy", "Accuracy", "prr"): np.float64(0.5)}
+    about = {"state": "finished", "metrics": metrics, "gen_metrics": collections.defaultdict(list)}
+    return about | {"estimations": estimations, "stats": collections.defaultdict(list, found | stats)}
+
+
+def polygraph(result=None):
+    """Write it as torch.save does: an archive with a pickle of protocol 2."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("result/data.pkl", pickle.dumps(polygraph_result() if result is None else result, protocol=2))
+        archive.writestr("result/version", "3\n")
+    return buffer.getvalue()
 
 
 def promptfoo_results(provider="openai:gpt-4.1-mini", prompt="p"):
@@ -381,6 +410,7 @@ FILES = {
     "log.json": ("inspect", inspect_json),
     "samples_quiz_2026-01-01T00-00-00.000000.jsonl": ("lm-eval", lm_eval),
     "uqlm.json": ("uqlm", uqlm),
+    "result.man": ("lm-polygraph", polygraph),
     "promptfoo.json": ("promptfoo", promptfoo),
     "promptfoo.jsonl": ("promptfoo", promptfoo_rows),
     "openai.jsonl": ("openai-batch", openai_batch),

@@ -6,7 +6,8 @@ A run is ``Question`` -> ``Response`` (n of them) -> ``Partition`` -> ``Grade`` 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -163,3 +164,77 @@ class Estimate:
     correct: float | None = None
     correct_split: float | None = None
     refused: bool = False
+
+
+ROUNDING = 1e-6
+"""Share of its range by which a score may lie outside."""
+
+
+class ScoreKind(NamedTuple):
+    """What the numbers of a score mean: which end is sure, and whether their size counts or only their order.
+
+    Parameters
+    ----------
+    least, surest : float
+        The value of an answer that is surely wrong, and of one that is surely right. Of a ranked score 0 and 1 where
+        more is surer, 0 and -1 where less is.
+    ranked : bool
+        Only the order means something: there is no ECE of it until it is recalibrated.
+
+    Examples
+    --------
+    >>> ScoreKind.of("1..0").oriented(0.2), ScoreKind.of("0..100").oriented(30.0), ScoreKind.of("lower").oriented(2.5)
+    (0.8, 0.3, -2.5)
+    """
+
+    least: float = 0.0
+    surest: float = 1.0
+    ranked: bool = False
+
+    @classmethod
+    def of(cls, text: str) -> ScoreKind:
+        """Read a kind: ``LEAST..SUREST``, or ``higher`` or ``lower`` of a ranked score.
+
+        Raises
+        ------
+        ValueError
+            Naming the rule and the value.
+
+        Examples
+        --------
+        >>> ScoreKind.of("0..1") == ScoreKind(), ScoreKind.of("lower")
+        (True, ScoreKind(least=0.0, surest=-1.0, ranked=True))
+        """
+        if text in {"higher", "lower"}:
+            return cls(0.0, 1.0 if text == "higher" else -1.0, ranked=True)
+        least, dots, surest = text.partition("..")
+        try:
+            ends = float(least), float(surest)
+        except ValueError:
+            ends = 0.0, 0.0
+        if not dots or ends[0] == ends[1] or not all(map(isfinite, ends)):
+            raise ValueError(
+                "the kind of a score must be LEAST..SUREST, such as 0..1, 1..0 or 0..100, or higher or lower if only "
+                f"its order means something; got {text!r}"
+            )
+        return cls(*ends)
+
+    @property
+    def text(self) -> str:
+        """How it is written."""
+        if self.ranked:
+            return "higher" if self.surest > self.least else "lower"
+        return "..".join(repr(end).removesuffix(".0") for end in (self.least, self.surest))
+
+    def holds(self, value: float) -> bool:
+        """Whether a score of this kind can have a value; rounding errors of a millionth of the range are let pass."""
+        return self.ranked or -ROUNDING <= (value - self.least) / (self.surest - self.least) <= 1 + ROUNDING
+
+    def oriented(self, value: float) -> float:
+        """Turn a value so that more is surer; in [0, 1] unless ranked."""
+        turned = (value - self.least) / (self.surest - self.least)
+        return turned if self.ranked else min(max(turned, 0.0), 1.0)
+
+
+CONFIDENCE_KIND = ScoreKind()
+"""Of a score of which nothing is said: from 0 to 1, and more is surer."""

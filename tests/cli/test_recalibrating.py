@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from semece import load_recalibration
+from semece.stats.recalibration.maps import question_mark
 
 
 def samples(path, first, last):
@@ -82,7 +83,10 @@ def test_a_map_is_fitted_said_kept_and_applied(semece, runs):
 @pytest.mark.slow
 def test_the_report_says_that_a_score_is_recalibrated(semece, runs):
     assert semece("report", "new.db", "--recalibrate", "map.json", "-o", "page.html")[0] == 0
-    assert "Sem1 is recalibrated by a map (platt)" in Path("page.html").read_text()
+    page = Path("page.html").read_text()
+    assert "Sem1 is recalibrated by a map (platt)" in page
+    assert "Recalibrated</h" in page
+    assert "The confidence before and after recalibration, on questions that the map has not seen" in page
 
 
 def test_a_run_is_never_judged_by_a_map_of_its_own_questions(semece, runs):
@@ -197,3 +201,105 @@ def test_a_damaged_map_is_refused(semece, runs):
         Path("bad.json").write_text(json.dumps(facts | change))
         code, _, err = semece("summary", "new.db", "--recalibrate", "bad.json")
         assert (code, "is missing or damaged" in err) == (2, True), err
+
+
+def test_a_question_that_is_wrapped_or_typed_otherwise_counts_as_seen(semece, runs):
+    ways = ("Question\n   {}?", "QUESTION {}?", "Question\u00a0{}?", "Ques\u00adtion {}?\u200b", "Question {}\uff1f")
+    with Path("again.jsonl").open("w") as file:
+        for number in range(200):
+            text = ways[number % len(ways)].format(number)
+            line = {"id": f"other {number}", "question": text, "references": ["a" if number % 2 else "b"]}
+            file.write(json.dumps(line | {"answers": ["a", "a", "a", "b"]}) + "\n")
+    assert semece("score", "again.jsonl", "-j", "exact", "-o", "again.db")[0] == 0
+    (facts,) = json.loads(semece("summary", "again.db", "--recalibrate", "map.json", "--json")[1])
+    assert facts["questions"] == 80
+    assert "120 questions that the map was fitted on are left out" in facts["recalibration"]
+
+
+def planted(path):
+    """Every question twice, wrapped otherwise; whether it is right is drawn by lot, and its score is its own."""
+    rng = np.random.default_rng(4)
+    with Path(path).open("w") as file:
+        for number in range(20):
+            right, value = bool(rng.random() < 0.5), float(rng.random())
+            for text in (f"Which of {number}?", f"which\n of {number}?"):
+                line = {"question": text, "references": ["a" if right else "z"], "scores": {"lot": value}}
+                file.write(json.dumps(line | {"answers": ["a", "a", "a", "b"]}) + "\n")
+
+
+def test_a_planted_leak_is_found(semece, monkeypatch):
+    from semece.runs import recalibrated
+
+    planted("leak.jsonl")
+    assert semece("score", "leak.jsonl", "-j", "exact", "-o", "leak.db")[0] == 0
+
+    def after():
+        out = semece("recalibrate", "leak.db", "--score", "lot", "--method", "histogram", "--json")[1]
+        facts = json.loads(out)
+        return facts["questions"], {each["name"]: each["after"] for each in facts["effects"]}["auroc"]
+
+    kept_together = after()
+    monkeypatch.setattr(recalibrated, "identity_of", lambda view: view.question.text)
+    torn_apart = after()
+    assert (kept_together[0], torn_apart[0]) == (20, 40)
+    assert torn_apart[1] > 0.6 > kept_together[1]
+
+
+def test_a_map_says_what_it_was_fitted_on_and_warns_where_a_run_differs(semece, runs):
+    facts = json.loads(Path("map.json").read_text())
+    assert facts["format"] == "semece recalibration 2"
+    judge = facts["fitted_on"]["judge"]
+    assert judge.startswith("exact")
+    assert facts["fitted_on"] == {"model": "samples", "dataset": "pilot", "judge": judge, "answers": "10"}
+    assert (facts["score"], facts["rows"], len(facts["questions"])) == ("sem1", 120, 120)
+    warning = "the map was fitted on other runs, and may not hold here: dataset pilot (here new)"
+    assert f"Noticed: {warning}." in semece("summary", "new.db", "--recalibrate", "map.json")[1]
+    code, out, err = semece("check", "new.db", "--max", "sem1_ece=0.3", "--recalibrate", "map.json")
+    assert (code, err) == (0, f"semece: {warning}\n")
+    assert [line.split()[0] for line in out.splitlines()[2:7]] == ["Confidence", "ECE", "Brier", "AUROC", "AURC"]
+    Path("same.json").write_text(json.dumps(facts | {"fitted_on": {"dataset": "new", "answers": "10"}}))
+    assert semece("check", "new.db", "--max", "sem1_ece=0.3", "--recalibrate", "same.json")[2] == ""
+    Path("other.json").write_text(json.dumps(facts | {"fitted_on": facts["fitted_on"] | {"model": "x", "judge": "y"}}))
+    err = semece("check", "new.db", "--max", "sem1_ece=0.3", "--recalibrate", "other.json")[2]
+    assert "model x (here samples), dataset pilot (here new), judge y (here exact" in err
+    assert err.count("\n") == 1
+
+
+def test_a_map_of_the_first_format_is_read_and_knows_its_questions(semece, runs):
+    facts = json.loads(Path("map.json").read_text())
+    marks = [question_mark(f"Question {number}?") for number in range(120)]
+    first = {k: v for k, v in facts.items() if k not in {"ends", "fitted_on"}} | {"format": "semece recalibration 1"}
+    Path("first.json").write_text(json.dumps(first | {"questions": sorted(marks)}))
+    (new,) = json.loads(semece("summary", "new.db", "--recalibrate", "first.json", "--json")[1])
+    assert new["questions"] == 80
+    assert load_recalibration("first.json").ends == (0, 1)
+
+
+def test_a_score_that_only_ranks_becomes_a_confidence(semece):
+    rng = np.random.default_rng(8)
+    for name, first, last in (("a", 0, 150), ("b", 150, 260)):
+        samples(f"{name}.jsonl", first, last)
+        lines = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
+        for line in lines:
+            line["scores"] = {"entropy": 3 - line["answers"].count("yes") / 5 + float(rng.random()) / 2}
+        Path(f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        assert semece("score", f"{name}.jsonl", "-j", "exact", "-o", f"{name}.db", "--score", "entropy=lower")[0] == 0
+    code, out, _ = semece("recalibrate", "a.db", "--score", "entropy", "-o", "e.json")
+    assert code == 0
+    assert out.splitlines()[0].startswith("entropy, platt, 150 questions: A score that only ranked the answers is now")
+    assert out.splitlines()[3].split() == ["Confidence", "−", "accuracy", "—", out.splitlines()[3].split()[4], "—"]
+    (plain,) = json.loads(semece("summary", "b.db", "--json")[1])
+    (now,) = json.loads(semece("summary", "b.db", "--recalibrate", "e.json", "--json")[1])
+    assert "entropy_ece" not in plain
+    assert now["entropy_ece"] < 0.2
+    assert now["entropy_auroc"] == pytest.approx(plain["entropy_auroc"])
+    repair = load_recalibration("e.json")
+    assert repair.ends == (0, -1)
+    assert repair([1.0])[0] > repair([2.5])[0]
+    table = semece("table", "abstention", "b.db", "--recalibrate", "e.json", "-f", "json")[1]
+    assert "entropy" in {row["score"] for row in json.loads(table)}
+    assert semece("recalibrate", "a.db", "--score", "entropy", "--method", "beta")[0] == 2
+    assert semece("score", "b.jsonl", "-j", "exact", "-o", "b.db", "--score", "entropy=0..5")[0] == 0
+    code, _, err = semece("summary", "b.db", "--recalibrate", "e.json")
+    assert code == 2
+    assert "the map takes entropy as lower, and the kind of the run's is 0..5" in err

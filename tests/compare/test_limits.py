@@ -96,7 +96,7 @@ def test_an_incomplete_run_that_passes_ends_with_three(semece):
     ("words", "sentence"),
     [
         ((), "there is nothing to check"),
-        (("--max", "ece=0.1"), "a limit is NAME=VALUE with a name of accuracy, semx_ece"),
+        (("--max", "ece=0.1"), "a limit is NAME=VALUE with a name of accuracy, oracle, semx_ece"),
         (("--max", "sem1_ece"), "the limit of sem1_ece must be a number in [0, 1]; got ''"),
         (("--max", "sem1_ece=nan"), "got 'nan'"),
         (("--min", "accuracy=70"), "the limit of accuracy must be a number in [0, 1]; got '70'"),

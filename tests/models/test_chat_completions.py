@@ -478,9 +478,9 @@ def test_a_body_that_is_not_what_its_encoding_says_is_broken():
 
 
 def test_a_body_that_grows_without_end_when_it_is_unpacked_is_not_read_on(monkeypatch):
-    monkeypatch.setattr("semece.models.openai.chat_completions.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("semece.models.shared.http_limits.MOST_BYTES", 1 << 20)
     packed = gzip.compress(b" " * (64 << 20))
-    with pytest.raises(TransientError, match=r"the reply is longer than 1 MB$") as caught:
+    with pytest.raises(TransientError, match=r"the reply of 127\.0\.0\.1 is longer than 1 MB$") as caught:
         canned((200, packed, {"Content-Encoding": "gzip"}))
     assert (caught.value.status, caught.value.maybe_paid) == ("broken_body", True)
 

@@ -21,6 +21,14 @@ def test_a_fake_model_that_is_asked_a_question_answers_it_whatever_the_schema():
     assert asyncio.run(open_model("fake/?pmf=1")(request)).replies[0].text == "Answer: answer 0"
 
 
+@pytest.mark.parametrize("spelling", ["openai/gpt\nrm -rf x", "openai/gpt\x1b[31m", "openai/a\u202eb"])
+def test_a_name_that_is_not_seen_as_it_is_is_refused(spelling):
+    """It would stand in commands that are printed to be typed again."""
+    with pytest.raises(SemeceError, match="no line breaks and no characters that are not seen") as caught:
+        check_model(spelling)
+    assert str(caught.value).isprintable()
+
+
 @pytest.mark.parametrize("word", ["hunter2", "acme-team-secret", "TOKENMARK", "sk-proj", "correcthorsebatterystaple"])
 def test_no_word_in_the_path_of_an_address_is_shown(word):
     address = f"http://127.0.0.1:9/{word}/v1"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from semece.models.shared.refusals import may_leave_out
+from semece.models.shared.refusals import Noticed, may_leave_out
 
 NOT_TAKEN = [
     "Unsupported parameter: 'temperature' is not supported with this model.",
@@ -50,3 +50,12 @@ def test_an_option_that_is_not_taken_may_be_left_out(sentence):
 def test_a_value_that_is_refused_is_not_given_up_for_the_default(sentence):
     assert not may_leave_out("temperature", sentence)
     assert may_leave_out("seed", sentence), "nothing a reply is drawn from"
+
+
+def test_a_copy_is_known_however_many_replies_came_meanwhile():
+    """A connection on which it lies may be left unused for some seconds."""
+    noticed = Noticed()
+    for number in range(5000):
+        assert not noticed.is_copy(f"reply {number}", f"id {number}", number)
+    assert noticed.is_copy("reply 0", "id 0", "another request")
+    assert not noticed.is_copy("reply 1", "id 1", 1), "the same request may be answered from a cache"

@@ -141,7 +141,7 @@ def test_what_needs_the_questions_says_so(questions, tmp_path):
             ask()
     with pytest.raises(SemeceError, match="another judge or a recalibration needs the run file"):
         open_run(tmp_path / "t.parquet", judge="rules")
-    with pytest.raises(ParseError, match="takes neither --questions nor --scorer"):
+    with pytest.raises(ParseError, match="takes no --questions, --scorer or --score"):
         tabulate(
             [as_samples(questions, tmp_path / "a.jsonl")], tmp_path / "t.parquet", reading=SamplesReading(scorer="x")
         )

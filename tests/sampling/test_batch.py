@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,20 @@ def estimates(path):
 def events(path):
     with Run(path) as run:
         return run.events
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """Runs that nobody disturbed, by spelling and share of lines that fail at first; each is made once."""
+
+    @cache
+    def path_of(spelling, overloaded=0.0):
+        path = tmp_path_factory.mktemp("undisturbed") / "b.db"
+        with server_of(spelling, rows={"overloaded": overloaded}) as server:
+            assert do(spelling, url_of(server), path).missing == 0
+        return path
+
+    return path_of
 
 
 def created(server):
@@ -1055,7 +1070,7 @@ BAD_LINES = {
         if name.startswith("openai") or how in {"garbage", "deep", "cut"}
     ],
 )
-def test_a_bad_line_of_the_results_costs_that_line_alone(spelling, how, tmp_path):
+def test_a_bad_line_of_the_results_costs_that_line_alone(spelling, how, tmp_path, undisturbed):
     path = tmp_path / "a.db"
     with server_of(spelling) as server:
         whole = []
@@ -1075,9 +1090,7 @@ def test_a_bad_line_of_the_results_costs_that_line_alone(spelling, how, tmp_path
     assert len(said) == 1
     if how not in {"cut", "missing"}:
         assert any("1 results were of no use, the first: " in text for text in events(path))
-    with server_of(spelling) as server:
-        do(spelling, url_of(server), tmp_path / "b.db")
-    assert estimates(path).equals(estimates(tmp_path / "b.db"))
+    assert estimates(path).equals(estimates(undisturbed(spelling)))
 
 
 @pytest.mark.parametrize("how", ["a stranger's", "twice"])
@@ -1207,32 +1220,28 @@ POINTS = {
 @pytest.mark.parametrize(
     ("service", "event", "at"), [(service, *point) for service, points in POINTS.items() for point in points]
 )
-def test_a_kill_changes_nothing_and_pays_nothing_twice(service, event, at, tmp_path):
+def test_a_kill_changes_nothing_and_pays_nothing_twice(service, event, at, tmp_path, undisturbed):
     spelling = next(name for name in SERVERS if name.startswith(service))
     with server_of(spelling) as server:
         killed_run(spelling, server, tmp_path / "a.db", event, at)
         assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
         assert server.account.paid_twice == 0
         assert server.account.paid.total() == TOTAL
-    with server_of(spelling) as server:
-        do(spelling, url_of(server), tmp_path / "b.db")
-    assert estimates(tmp_path / "a.db").equals(estimates(tmp_path / "b.db"))
+    assert estimates(tmp_path / "a.db").equals(estimates(undisturbed(spelling)))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("flush", [1, 2, 3])
-def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spelling, flush, tmp_path):
-    rows = {"overloaded": 0.3}
-    with server_of(spelling, rows=rows) as server:
+def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spelling, flush, tmp_path, undisturbed):
+    with server_of(spelling, rows={"overloaded": 0.3}) as server:
         killed_run(spelling, server, tmp_path / "a.db", flush=flush)
         with Store(tmp_path / "a.db") as store:
             assert 0 < sum(store.count("respond").values()) < TOTAL
         assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
         assert server.account.paid_twice == 0
-    with server_of(spelling, rows=rows) as server:
-        do(spelling, url_of(server), tmp_path / "b.db")
-    assert estimates(tmp_path / "a.db").equals(estimates(tmp_path / "b.db"))
-    with Store(tmp_path / "a.db") as one, Store(tmp_path / "b.db") as two:
+    whole = undisturbed(spelling, 0.3)
+    assert estimates(tmp_path / "a.db").equals(estimates(whole))
+    with Store(tmp_path / "a.db") as one, Store(whole) as two:
         assert one.count("respond") == two.count("respond")
 
 

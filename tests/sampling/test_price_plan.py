@@ -344,3 +344,22 @@ def test_a_judge_that_cannot_be_asked_stops_a_begun_run_before_more_is_bought(tm
         with pytest.raises(ModelError, match="needs a key: set OPENAI_API_KEY"):
             asyncio.run(execute(asked, path))
         assert server.account.requests.total() == before > 0
+
+
+def test_a_judge_that_judges_a_run_again_is_said_with_calls_and_price_before_anything_is_paid(tmp_path):
+    path, prices = tmp_path / "a.db", {"fake/judge": Price(1e-6, 2e-6)}
+    old = Settings("fake/?pmf=.5,.3,.2", "starter", n=6, limit=3, judge="fake/judge#v1", prices=prices)
+    assert price_plan.judged_anew(resolve(old, path)) == [], "nothing is judged yet"
+    asyncio.run(execute(old, path))
+    assert price_plan.judged_anew(resolve(old, path)) == []
+    new = replace(old, judge="fake/judge")
+    [said] = price_plan.judged_anew(resolve(new, path))
+    stages = [stage for stage in plan(new, path).stages if stage.name != "respond"]
+    calls, cost = sum(stage.calls for stage in stages), sum(stage.cost for stage in stages)
+    assert calls >= 3
+    assert said == (
+        f"fake/judge judged this run with other texts or options, and judges it again: {calls} calls (about "
+        f"{in_dollars(cost)} for this run); --judge 'fake/judge#v1' keeps what it said"
+    )
+    asyncio.run(execute(new, path))
+    assert price_plan.judged_anew(resolve(new, path)) == []

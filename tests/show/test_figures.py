@@ -42,14 +42,19 @@ def test_reliability_points_are_the_occupied_bins(table):
     assert np.allclose(points(ax), np.column_stack([table.confidence, table.accuracy])[keep])
 
 
-def test_an_unknown_estimator_and_a_missing_column_are_said(table):
+def test_another_name_is_a_score_and_has_a_look_of_its_own(table):
     curve = risk_coverage([0.9, 0.5], [1, 0])
-    wanted = "estimator must be one of 'sem1', 'sem2', 'verbalized', 'semx'; got 'zzz'"
-    for draw, data in ((figures.plot_reliability, table), (figures.plot_risk_coverage, curve)):
-        with pytest.raises(ValueError, match=wanted):
-            draw(data, estimator="zzz")
-    with pytest.raises(ValueError, match=wanted):
-        figures.plot_reliability_curves({"pooled": table}, estimator="zzz")
+    assert figures.plot_reliability_curves({"pooled": table}, estimator="p_true").get_title() == "p_true"
+    ax = figures.plot_reliability(table, estimator="p_true")
+    assert ax.lines[0].get_color() != figures.COLORS["sem1"]
+    for name in ("sem1", "cost in $ and $", "entropy"):
+        ax = figures.plot_risk_coverage(curve, ax=None if name == "sem1" else ax, estimator=name)
+    assert len({line.get_color() for line in ax.get_lines()}) == 3
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["Sem1", r"cost in \$ and \$", "entropy"]
+
+
+def test_a_missing_column_is_said(table):
+    curve = risk_coverage([0.9, 0.5], [1, 0])
     for wrong in (curve, curve._asdict(), pl.DataFrame(curve._asdict())):
         with pytest.raises(ValueError, match="the table must have a column 'low'; got threshold, coverage, risk"):
             figures.plot_reliability(wrong)

@@ -345,6 +345,7 @@ def test_build_asks_a_run_and_refuses_before_it_works(views, tmp_path):
     class Fake:
         name, judge_names, n, counts = "a", ("rules", "rules"), 20, {"missing": 0}
         model, dataset, spent, events, complete = "m", "d", (None, 12, 3), (), (12, 12)
+        given, tokens, recalibration_effects = {}, {}, ()
 
         def estimates(self):
             return page.estimates

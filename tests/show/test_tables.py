@@ -136,7 +136,7 @@ def test_the_judge_is_named_once_or_by_stage(estimates):
 def test_a_summary_of_runs_reads_what_a_run_offers(estimates):
     class Fake:
         names, path = Names("a", "b"), "x.db"
-        name, judge_names, n, counts = "a · b", ("rules", "exact"), 20, {"missing": 1}
+        name, judge_names, n, counts, given = "a · b", ("rules", "exact"), 20, {"missing": 1}, {}
         correction = None
 
         def estimates(self):

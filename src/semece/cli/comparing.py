@@ -233,15 +233,19 @@ def check(  # noqa: PLR0917 - one parameter per option
     """
     from semece import SemeceError
     from semece.compare import check_run
+    from semece.runs import effect_lines
 
     if baseline and recalibrate:
         raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
     with open_runs(filter(None, (run, baseline)), judge, recalibrate, uncorrected=uncorrected) as opened:
         found = check_run(opened[0], most=most or [], least=least or [], baseline=opened[1] if baseline else None)
         done, selected = opened[0].complete
-        note = opened[0].recalibration_note
+        note, warning = opened[0].recalibration_note, opened[0].recalibration_warning
+        effects = opened[0].recalibration_effects
+    if warning:
+        typer.echo(f"semece: {warning}", err=True)
     if note and not as_json:
-        typer.echo(f"{note}.")
+        typer.echo("\n".join((f"{note}.", *effect_lines(effects), "")))
     lines = (f"{'passed' if each.passed else 'FAILED'}: {each.sentence}" for each in found)
     print_found(lines, lambda: [each._asdict() for each in found], as_json=as_json)
     if not all(each.passed for each in found):

@@ -215,7 +215,9 @@ def question_lines(view: QuestionView) -> Iterator[str]:
     yield f"references: {' | '.join(q.references) or 'none'}"
     yield f"status: {e.status}; {e.n_responses} usable of {len(view.responses)} responses, {view.missing} missing"
     numbers = (("Sem1", e.sem1), ("Sem2", e.sem2), ("Ver", e.verbalized), ("margin", e.margin), ("correct", e.correct))
-    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in numbers)
+    given = {**view.scores.confidences, **view.scores.ranked}
+    told = (*numbers, *given.items())
+    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in told)
     if view.partition is not None:
         usable = [r for r in view.responses if r.usable]
         for label, name in enumerate(view.partition.representatives):
@@ -293,6 +295,7 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
     ] = None,
     output: ToStdout = None,
     judge: Judge = None,
+    recalibrate: Recalibrate = None,
     uncorrected: Uncorrected = False,
 ) -> None:
     """Write one of the paper's tables; several runs of one dataset are also pooled.
@@ -304,7 +307,7 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
     from semece import tables
     from semece.runs import write
 
-    with open_runs(runs, judge, uncorrected=uncorrected) as opened, bad_arguments():
+    with open_runs(runs, judge, recalibrate, uncorrected=uncorrected) as opened, bad_arguments():
         found = tables.paper_table(name, opened, by=cast("tables.By", by))
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)
@@ -327,8 +330,15 @@ def say_apart(runs: Sequence[Run]) -> None:
         typer.echo(f"semece: {sentence}", err=True)
 
 
-def figure(
-    name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")], runs: Runs, output: ToFile, judge: Judge = None
+def figure(  # noqa: PLR0917 - one parameter per option
+    name: Annotated[str, typer.Argument(help=f"{FIGURE_NAMES}.")],
+    runs: Runs,
+    output: ToFile,
+    judge: Judge = None,
+    scores: Annotated[
+        list[str] | None, typer.Option("--score", "-s", help="Of reliability: which confidences. Default: all.")
+    ] = None,
+    recalibrate: Recalibrate = None,
 ) -> None:
     """Draw a figure of one run, or of up to four side by side.
 
@@ -337,8 +347,8 @@ def figure(
     from semece import figures
     from semece.show import draw
 
-    with open_runs(runs, judge) as opened, bad_arguments():
-        path = figures.save(draw(name, opened), output)
+    with open_runs(runs, judge, recalibrate) as opened, bad_arguments():
+        path = figures.save(draw(name, opened, scores=scores or ()), output)
         say_apart(opened)
     typer.echo(str(path))
 

@@ -12,7 +12,7 @@ from semece.cli.reading_commands import AsJson, Judge, OneRun, bad_arguments, op
 
 def recalibrate(  # noqa: PLR0917 - one parameter per option
     run: OneRun,
-    score: Annotated[str, typer.Option("--score", "-s", help="sem1, sem2 or verbalized.")] = "sem1",
+    score: Annotated[str, typer.Option("--score", "-s", help="sem1, sem2, verbalized or a score of the run.")] = "sem1",
     method: Annotated[
         str,
         typer.Option(
@@ -38,7 +38,7 @@ def recalibrate(  # noqa: PLR0917 - one parameter per option
 
     with open_runs([run], judge) as (opened,), bad_arguments():
         _refuse_foreign(output)
-        found = fit(opened.question_views(), score=score, method=method)
+        found = fit(opened.scored_questions(), score=score, method=method)
     if output is not None:
         write(f"{found.fitted.to_json()}\n".encode(), output)
     kept = None if output is None else str(output)

@@ -50,7 +50,7 @@ class Finish(Generic[T]):
 
 def run_command(told: Told) -> None:
     """Run from the command line's options."""
-    from semece.sampling import cannot_be_asked, cautions, check_judges, plan, plan_text, resolve, resuming
+    from semece.sampling import cannot_be_asked, cautions, check_judges, judged_anew, plan, plan_text, resolve, resuming
 
     told, prices = with_config(told)
     handling = told.record(Handling)
@@ -62,7 +62,8 @@ def run_command(told: Told) -> None:
     if not handling.dry_run:
         typer.echo(str(path), err=True)
     job = resolve(settings, path)  # what it fetches is fetched before there is a loop, so that Ctrl-C stops it
-    for sentence in cautions(job) + (asyncio.run(cannot_be_asked(job)) if handling.dry_run else []):
+    unasked = asyncio.run(cannot_be_asked(job)) if handling.dry_run else []
+    for sentence in cautions(job) + judged_anew(job) + unasked:
         typer.echo(f"note: {sentence}", err=True)
     if handling.dry_run:
         typer.echo(plan_text(plan(job, expected_tokens=handling.expected_tokens)))

@@ -57,6 +57,20 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     dataset: Annotated[
         str | None, _option("--dataset", "-d", help="What they call the questions. Default: as the files do.")
     ] = None,
+    scores: Annotated[
+        list[str] | None,
+        _option(
+            "--score",
+            metavar="NAME=KIND",
+            help="What a score means: 0..1 (default), LEAST..SUREST, or higher or lower for its order alone. Of "
+            "Inspect, lm-eval and DeepEval only scores that are named here are taken.",
+            panel=FILES,
+        ),
+    ] = None,
+    over: Annotated[
+        str,
+        _option("--scores-over", help="Scores of responses: mean over all, or those of the mode.", panel=FILES),
+    ] = "all",
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.
 
@@ -68,7 +82,8 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     tabled = makes_table(files, output)
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
-    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, name, dataset)
+    kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
+    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over, name, dataset)
     measure = tabulate if tabled else store_samples
     for hint in measure(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)

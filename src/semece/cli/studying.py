@@ -55,12 +55,13 @@ def study(
 
 def study_cautions(made: Study, jobs: Any) -> Iterator[str]:  # noqa: ANN401 - what prepare gives
     """Say what should be known before anything is paid; what holds for several runs once, with the first of them."""
-    from semece.sampling import cautions
+    from semece.sampling import cautions, judged_anew
 
     known: set[str] = set()
     for cell in made.cells:
         job = jobs[cell.path]
-        fresh = [] if isinstance(job, str) else [each for each in cautions(job) if each not in known]
+        said = [] if isinstance(job, str) else cautions(job) + judged_anew(job)
+        fresh = [each for each in said if each not in known]
         known.update(fresh)
         yield from (f"{cell.name}: {sentence}" for sentence in fresh)
 

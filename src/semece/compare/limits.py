@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.compare.standings import changes_of, common_questions
 from semece.errors import SemeceError
-from semece.runs import directions, label, limited_names, summary_table
+from semece.runs import directions, given_scores, label, limited_names, summary_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,17 +64,18 @@ def check_run(
     """
     if not (most or least or baseline):
         raise SemeceError("there is nothing to check: give --max NAME=VALUE, --min NAME=VALUE or --baseline RUN")
-    limits = [(_limit(text), "high") for text in most] + [(_limit(text), "low") for text in least]
+    names = limited_names(given_scores(run.given)) if most or least else ()
+    limits = [(_limit(text, names), "high") for text in most] + [(_limit(text, names), "low") for text in least]
     row = summary_table([run]).row(0, named=True) if limits else {}
     found = [_within(row, name, value, end) for (name, value), end in limits]
     return [*found, *(_regressions(run, baseline) if baseline else ())]
 
 
-def _limit(text: str) -> tuple[str, float]:
+def _limit(text: str, names: Sequence[str]) -> tuple[str, float]:
     """Read ``name=value``."""
     name, _, number = text.partition("=")
-    if name not in limited_names():
-        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(limited_names())}; got {text!r}")
+    if name not in names:
+        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(names)}; got {text!r}")
     try:
         value = float(number)
     except ValueError:
@@ -131,7 +132,9 @@ def _judged(arms: Arms) -> dict[str, str | None]:
     """
     known = {name for pool in arms.pools.values() for name, _ in pool.confidences()}
     absent = {"sem1", "sem2", "verbalized"} - known
-    numbers = {name: better for name, better in directions().items() if name.removesuffix("_ece") not in absent}
+    numbers = {
+        name: better for name, better in directions(arms.given).items() if name.removesuffix("_ece") not in absent
+    }
     if not arms.residuals:
         del numbers["semx_ece"]
     gaps = ["held_out_gap" if arms.residuals else "sem1_gap", *(["verbalized_gap"] if "verbalized" in known else [])]

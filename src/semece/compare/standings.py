@@ -10,7 +10,16 @@ import numpy as np
 import polars as pl
 
 from semece.errors import SemeceError
-from semece.runs import Binning, directions, graded_classes, names_of, pool_of, quantities, residual_quantities
+from semece.runs import (
+    Binning,
+    directions,
+    given_scores,
+    graded_classes,
+    names_of,
+    pool_of,
+    quantities,
+    residual_quantities,
+)
 from semece.stats import (
     CHANGE,
     RANKS,
@@ -26,7 +35,7 @@ from semece.stats import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from semece.runs import Correction, GradedClasses, QuestionView, Run
+    from semece.runs import Confidence, Correction, GradedClasses, QuestionView, Run
     from semece.stats import ErrorTerms, Pool, SemX
 
 
@@ -85,6 +94,13 @@ class Arms(NamedTuple):
     def questions(self) -> int:
         """How many are compared."""
         return len(next(iter(self.pools.values())).question)
+
+    @property
+    def given(self) -> tuple[Confidence, ...]:
+        """The scores that all runs were given beside their own, and as the same kind."""
+        scores = [dict.fromkeys(each.scores, False) | dict.fromkeys(each.ranked, True) for each in self.pools.values()]
+        first = scores[0].items()
+        return given_scores({name: kind for name, kind in first if all(each.get(name) == kind for each in scores)})
 
     def terms(self) -> Iterator[tuple[str, list[ErrorTerms]]]:
         """Give the numbers about the model, with their terms in each run."""
@@ -168,7 +184,7 @@ def _residuals(views: Mapping[str, Sequence[QuestionView]]) -> dict[str, SemX | 
 def changes_of(arms: Arms, *, level: float = 0.95) -> pl.DataFrame:
     """Tabulate how each later run differs from the first; see :class:`Standings`."""
     resampling = Resampling(level=level)
-    found = compare_arms(arms.pools, resampling=resampling, quantities=quantities())
+    found = compare_arms(arms.pools, resampling=resampling, quantities=quantities(arms.given))
     names = list(arms.pools)[1:]
     rows = [
         {"arm": name} | change_of_terms(quantity, terms[0], second, resampling=resampling)
@@ -183,8 +199,8 @@ def changes_of(arms: Arms, *, level: float = 0.95) -> pl.DataFrame:
 
 def _ranking(arms: Arms) -> pl.DataFrame:
     """Rank the runs; see :class:`Standings`."""
-    better = directions()
-    found = rank_arms(arms.pools, quantities=quantities())
+    better = directions(arms.given)
+    found = rank_arms(arms.pools, quantities=quantities(arms.given))
     rows = [
         row
         for name, terms in arms.terms()

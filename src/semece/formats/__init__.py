@@ -17,6 +17,7 @@ from semece.formats import (
     hle,
     inspect_logs,
     lm_eval,
+    lm_polygraph,
     openai_evals,
     promptfoo,
     response_rows,
@@ -75,6 +76,7 @@ class Format(NamedTuple):
 
 
 FORMATS = {
+    "lm-polygraph": Format("results of lm-polygraph, .man", lm_polygraph.detect, lm_polygraph.read),
     "inspect": Format("logs of Inspect, .eval or .json", inspect_logs.detect, inspect_logs.read),
     "lm-eval": Format("samples_*.jsonl of lm-evaluation-harness", lm_eval.detect, lm_eval.read),
     "promptfoo": Format("results of promptfoo, .json or .jsonl", promptfoo.detect, promptfoo.read),
@@ -148,7 +150,7 @@ def collect(
     skip_bad : bool
         Leave bad rows out and count them. A file that is cut or damaged as a whole is refused all the same.
     wanted : Wanted, optional
-        Questions from elsewhere, and which model.
+        Questions from elsewhere, which model, and which scores.
 
     Returns
     -------
@@ -185,7 +187,7 @@ def open_samples(
         The files are of no known format, or of several.
     """
     wanted = wanted or Wanted()
-    findings = Findings(skip_bad)
+    findings = Findings(skip_bad, wanted.scores)
     sources = [SampleFile(path, findings) for path in paths]
     _check_paths(paths)
     name = form or _format_of(sources)

@@ -2,7 +2,8 @@
 
 Schema: deepeval at 099d2a8, ``test_run/test_run.py`` (TestRun, and the file that holds one under ``testRunData``) and
 ``test_run/api.py`` (LLMApiTestCase). Test cases with the same ``input`` are responses to one question, those of several
-runs too. A case with metrics is scored by ``success``. Conversations have no single response and are not read.
+runs too. A case with metrics is scored by ``success``; numbers of metrics that are asked for are scores. Conversations
+have no single response and are not read.
 """
 
 from __future__ import annotations
@@ -52,5 +53,7 @@ def _sample(source: SampleFile, case: Json, place: str, names: dict[str, str]) -
         (("success", "correct" if case.get("success") is True else "incorrect"),) if case.get("metricsData") else ()
     )
     question = Question(names.setdefault(text, str(len(names))), text, references)
-    drawn = FileResponse(response_text(case.get("actualOutput")), place, scores=scores)
+    metrics = {each.get("name"): each.get("score") for each in case.get("metricsData") or () if isinstance(each, dict)}
+    numbers = source.findings.scores_of(metrics)
+    drawn = FileResponse(response_text(case.get("actualOutput")), place, scores=scores, numbers=numbers)
     return FileQuestion(question, (drawn,), file=str(source.path), place=place, whole=True)

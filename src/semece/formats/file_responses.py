@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
@@ -12,13 +12,13 @@ from semece.canonical_json import encodable
 from semece.datasets import storable
 from semece.errors import finish_status, shortened
 from semece.formats.sources import fault
+from semece.records import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from semece.formats.json_stream import Json
     from semece.formats.sources import Findings
-    from semece.records import Question
 
 P = ParamSpec("P")
 
@@ -45,6 +45,8 @@ class FileResponse:
         One of :data:`FileStatus`.
     scores : tuple of (str, str)
         What the file's scorers say of it: a verdict, or :data:`PARTIAL`. A scorer that says nothing is not there.
+    numbers : mapping of str to float
+        Its scores that are numbers, by name.
     """
 
     text: str
@@ -52,6 +54,7 @@ class FileResponse:
     confidence: float | None = None
     status: FileStatus = "ok"
     scores: tuple[tuple[str, str], ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "text", encodable(self.text))
@@ -73,6 +76,8 @@ class FileQuestion:
         Where the question stands.
     whole : bool
         The texts are whole responses, in which an answer is still to be found; else they are answers.
+    numbers : mapping of str to float
+        Scores of the question as a whole, by name.
     """
 
     question: Question
@@ -82,6 +87,7 @@ class FileQuestion:
     file: str = ""
     place: str = ""
     whole: bool = False
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "question", storable(self.question))
@@ -95,6 +101,17 @@ class FileQuestion:
     def where(self) -> str:
         """File and place."""
         return f"{self.file}, {self.place}"
+
+
+def numbered(place: int, text: str, references: tuple[str, ...] = ()) -> Question:
+    """Make the question at a place of a file that has no ids; places begin with 0.
+
+    Examples
+    --------
+    >>> numbered(3, "2 + 2?", ("4",)).id
+    '3'
+    """
+    return Question(str(place), text, references)
 
 
 class Gathering:

@@ -218,6 +218,7 @@ def _drawn(source: SampleFile, sample: dict[str, Any], place: str, resolve: Reso
         source.findings.failed[reason] += 1
         return
     scores = _scores(sample, where)
+    numbers = source.findings.scores_of(_numbers(sample))
     for i, choice in enumerate(list_in(sample, where, "output", "choices")):
         message = value_in(choice, where, "message")
         content = message.get("content") if isinstance(message, dict) else None
@@ -226,7 +227,8 @@ def _drawn(source: SampleFile, sample: dict[str, Any], place: str, resolve: Reso
             status = "refusal"
         if sample.get("limit"):
             status = "truncated"
-        yield FileResponse(_content(content, where, resolve), place, None, status, scores if i == 0 else ())
+        said = (scores, numbers) if i == 0 else ((), {})
+        yield FileResponse(_content(content, where, resolve), place, None, status, *said)
 
 
 def _failure(sample: dict[str, Any]) -> str:
@@ -265,6 +267,13 @@ def _scores(sample: dict[str, Any], where: str) -> tuple[tuple[str, str], ...]:
         known = VERDICTS.get(value) if isinstance(value, str | int | float) else None
         read.append((name, known or f"no verdict: {value!r}"[:80]))
     return tuple(read)
+
+
+def _numbers(sample: dict[str, Any]) -> dict[str, Json]:
+    """Name what scorers said: a scorer by its name, a part of its value by ``scorer.part``."""
+    values = {name: score["value"] for name, score in (sample.get("scores") or {}).items()}
+    parts = {f"{name}.{part}": one for name, v in values.items() if isinstance(v, dict) for part, one in v.items()}
+    return values | parts
 
 
 def _opened(path: Path) -> ZipFile:

@@ -3,7 +3,7 @@
 Schema: lm_eval 0.4.13, ``result_schema.py`` (SampleResult), ``evaluator.py`` and ``loggers/evaluation_tracker.py``;
 rows of 0.4.0 to 0.4.8 are alike. A row is a document under one filter; ``resps`` holds the raw texts, one list per
 request with one text per repeat, and is the same under every filter. The metrics judge what a filter left of the texts,
-not each text: they are no scores of responses.
+not each text: they are no verdicts. A number of a document's first row that is asked for is a score of the question.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ def _sample(source: SampleFile, row: dict[str, Any], place: str, known: dict[str
     known[str(name)] = mark
     question = Question(str(name), _question_text(row, where), _references(row, where))
     drawn = tuple(FileResponse(text, place) for text in texts)
-    return FileQuestion(question, drawn, file=str(source.path), place=place, whole=True)
+    numbers = source.findings.scores_of(row)
+    return FileQuestion(question, drawn, file=str(source.path), place=place, whole=True, numbers=numbers)
 
 
 def _texts(row: dict[str, Any], where: str) -> list[str]:

@@ -3,7 +3,7 @@
 Schema of ragas 0.4: ``user_input``, ``response``, ``reference`` (``EvaluationDataset.to_csv`` and ``to_jsonl``,
 ``EvaluationResult.to_pandas``); of ragas 0.1: ``question``, ``answer``, ``ground_truth``. Rows with the same id are
 responses to one question if ids come more than once; otherwise rows with the same text and references are. Numbers of
-metrics beside a response are no verdicts.
+metrics beside a response are no verdicts; ``scores``, or columns such as ``score:p_true``, are scores of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.datasets import REFERENCE_NAMES, TEXT_NAMES, asked_text, question_from
 from semece.formats.file_responses import FileQuestion, FileResponse, Gathering, response_text
-from semece.formats.samples import ANSWER_NAMES, confidence_of
+from semece.formats.samples import ANSWER_NAMES, add_kinds, confidence_of, is_score, scores_of
 from semece.formats.sources import fault
 
 if TYPE_CHECKING:
@@ -89,7 +89,12 @@ def _sample(source: SampleFile, row: dict[str, Any], place: str, wanted: Wanted)
     said = row[name]
     texts = said if isinstance(said, list) and all(isinstance(one, str | None) for one in said) else [said]
     stated = _confidence(row.get("confidence"), where)
-    drawn = tuple(FileResponse(response_text(text), place, stated) for text in texts)
+    add_kinds(source.findings, row, where)
+    whole, own = scores_of(row, len(texts), where)
+    drawn = tuple(
+        FileResponse(response_text(text), place, stated, numbers=whole | each)
+        for text, each in zip(texts, own, strict=True)
+    )
     return FileQuestion(_question(row, name, where), drawn, file=str(source.path), place=place, whole=True)
 
 
@@ -108,7 +113,8 @@ def _question(row: dict[str, Any], response: str, where: str) -> Question:
     reference = next((name for name in names if row.get(name) is not None), None)
     identity = next((row[name] for name in IDS if row.get(name) not in (None, "")), None)
     taken = {text, response, reference, "confidence", "model", *IDS}
-    rest = {name: value for name, value in row.items() if name not in taken and name not in REFERENCES + TEXTS}
+    left = {name: value for name, value in row.items() if name not in taken and not is_score(name)}
+    rest = {name: value for name, value in left.items() if name not in REFERENCES + TEXTS}
     put = asked_text(row[text]) if isinstance(row.get(text), list) else row.get(text)
     columns = {"id": identity, "question": put, "references": row[reference] if reference else None}
     return question_from({**rest, **columns}, where)

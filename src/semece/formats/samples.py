@@ -1,7 +1,9 @@
 """Our own samples format: one question a line, with its answers and what else is known of them.
 
 ``{"id", "question", "references": [..], "answers": [..], "confidences": [0.9, null, ..]?, "labels": [0, 0, 1]?,
-"grades": {"0": "correct"}?}``. ``labels`` are the semantic classes of the answers; ``grades`` the verdict per label.
+"grades": {"0": "correct"}?, "scores": {"p_true": [0.8, 0.7, null], "entropy": 1.2}?, "score_kinds": {"entropy":
+"lower"}?}``. ``labels`` are the semantic classes of the answers; ``grades`` the verdict per label; a score is a number
+of the question, or a list with one per answer. In a table a score is a column, such as ``score:p_true``.
 ``responses`` (or ``samples``, ``completions``, ``generations``) instead of ``answers`` are whole texts in which the
 answer is still to be found. ``model`` and ``dataset`` say whose they are. A JSON array of such rows, and CSV, TSV and
 Parquet files with the same columns are read alike; a list in a cell of text is JSON.
@@ -27,6 +29,11 @@ WHOLE_NAMES = ("responses", "samples", "completions", "generations")
 """Lists of whole responses."""
 ANSWER_NAMES = ("answers", *WHOLE_NAMES)
 FIELDS = (*ANSWER_NAMES, "confidences", "labels", "grades")
+SCORE_COLUMN = "score:"
+"""What the name of a column with a score begins with."""
+SCORE_FIELDS = ("scores", "score_kinds")
+MOST = 1e100
+"""Largest size of a score."""
 
 
 def detect(opening: Opening) -> bool:
@@ -53,6 +60,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
             model = row.get("model")
             if isinstance(model, str) and model and wanted.leaves_out(source.findings.add_model(model, where)):
                 continue
+            source.findings.tried(add_kinds, source.findings, row, where)
             for sample in source.findings.tried(sample_from, row, where, place):
                 yield replace(sample, file=str(source.path))
     if len(datasets) == 1:  # several are parts of one
@@ -82,34 +90,103 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> Fi
     for i, answer in enumerate(answers):
         if not isinstance(answer, str):
             raise ParseError(f"{where}: answers must be texts; got {answer!r} at index {i}")
-    question = question_from({k: v for k, v in row.items() if k not in FIELDS}, where)
+    question = question_from({k: v for k, v in row.items() if k not in FIELDS and not is_score(k)}, where)
     confidences = tuple(_confidences(_list(row, "confidences", where), len(answers), where))
     labels, grades = _list(row, "labels", where), row.get("grades")
-    if isinstance(grades, str):
-        grades = None if grades == "" else _json(grades, f"{where}: grades")
+    grades = _json(grades, f"{where}: grades")
     if grades is not None and labels is None:
         raise ParseError(f"{where}: grades need labels")
     if isinstance(grades, dict):
         grades = {label: verdict for label, verdict in grades.items() if verdict is not None}
-    drawn = tuple(FileResponse(text, confidence=stated) for text, stated in zip(answers, confidences, strict=True))
+    numbers, own = scores_of(row, len(answers), where)
+    drawn = tuple(
+        FileResponse(text, confidence=stated, numbers=each)
+        for text, stated, each in zip(answers, confidences, own, strict=True)
+    )
     given = None if labels is None else tuple(labels)
-    return FileQuestion(question, drawn, given, grades, place=place, whole=whole)
+    return FileQuestion(question, drawn, given, grades, place=place, whole=whole, numbers=numbers)
+
+
+def is_score(column: str) -> bool:
+    """Whether a field or column is about scores."""
+    return column in SCORE_FIELDS or column.startswith(SCORE_COLUMN)
+
+
+def add_kinds(findings: Findings, row: Mapping[str, Any], where: str) -> None:
+    """Write down what a row says of the kinds of scores.
+
+    Raises
+    ------
+    ParseError
+        It is no kind, or another one than a row before said.
+    """
+    kinds = _json(row["score_kinds"], f"{where}: score_kinds") if row.get("score_kinds") else {}
+    if not isinstance(kinds, dict):
+        raise ParseError(f"{where}: score_kinds must be an object of kinds by name; got {kinds!r}")
+    for name, kind in kinds.items():
+        findings.add_kind(name, kind, where)
+
+
+def scores_of(row: Mapping[str, Any], n: int, where: str) -> tuple[dict[str, float], list[dict[str, float]]]:
+    """Read the scores of a row with n responses: those of the question, and those of each response.
+
+    Raises
+    ------
+    ParseError
+        A score is no finite number, or a list of another length.
+
+    Examples
+    --------
+    >>> scores_of({"scores": {"entropy": 1.2}, "score:p_true": "[0.9, null]"}, 2, "here")
+    ({'entropy': 1.2}, [{'p_true': 0.9}, {}])
+    """
+    given = _json(row["scores"], f"{where}: scores") if row.get("scores") not in (None, "") else {}
+    if not isinstance(given, dict):
+        raise ParseError(
+            f"{where}: scores must be an object of numbers or lists of numbers by name; got {given!r}"[:300]
+        )
+    columns = {k.removeprefix(SCORE_COLUMN): v for k, v in row.items() if k.startswith(SCORE_COLUMN)}
+    whole: dict[str, float] = {}
+    own: list[dict[str, float]] = [{} for _ in range(n)]
+    for name, value in (given | {k: _json(v, f"{where}: {SCORE_COLUMN}{k}") for k, v in columns.items()}).items():
+        values = value if isinstance(value, list) else [value]
+        numbers = [number_of(name, one, where) for one in values]
+        if isinstance(value, list) and len(value) != n:
+            raise ParseError(f"{where}: there must be one {name} per answer; got {len(value)} for {n}")
+        for found, number in zip(own if isinstance(value, list) else [whole], numbers, strict=True):
+            found.update({} if number is None else {name: number})
+    return whole, own
+
+
+def number_of(name: str, value: Json, where: str) -> float | None:
+    """Check a score; null is none.
+
+    Raises
+    ------
+    ParseError
+        It is no finite number.
+    """
+    number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= MOST
+    if value is not None and not number:
+        raise ParseError(f"{where}: the score {name} must be a finite number or null; got {value!r}"[:300])
+    return None if value is None else float(value)
 
 
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
-    value = row.get(name)
-    if isinstance(value, str) and value:
-        value = _json(value, f"{where}: {name}")
-    if value is None or value == "":
+    value = _json(row.get(name), f"{where}: {name}")
+    if value is None:
         return None
     if not isinstance(value, list):
         raise ParseError(f"{where}: {name} must be a list; got {type(value).__name__}")
     return value
 
 
-def _json(text: str, where: str) -> Json:
+def _json(text: Json, where: str) -> Json:
+    """Read JSON in a cell of text; other values are as they are, an empty cell is none."""
+    if not isinstance(text, str):
+        return text
     try:
-        return json.loads(text)
+        return json.loads(text) if text.strip() else None
     except (ValueError, RecursionError):
         raise ParseError(f"{where} must be JSON; got {text[:40]!r}") from None
 

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 from semece.datasets import read_rows
 from semece.errors import ParseError, visible
 from semece.formats.json_stream import Json, JsonStream
+from semece.records import ScoreKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -48,16 +50,22 @@ class Findings:
         One sentence each.
     models, datasets : dict of str to str
         Whose responses to what these are, as far as the files tell, and where that stands.
+    kinds : dict of str to str
+        What the files' scores mean, by name, as :class:`semece.records.ScoreKind` is written; others are ``0..1``.
     skip_bad : bool
         Leave out bad rows instead of refusing the file.
+    scores : tuple of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     """
 
     skip_bad: bool = False
+    scores: tuple[str, ...] = ()
     skipped: list[str] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     datasets: dict[str, str] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
 
     def note(self, sentence: str) -> None:
         """Add a sentence once."""
@@ -72,6 +80,36 @@ class Findings:
     def add_dataset(self, name: str, where: str) -> None:
         """Write down a dataset."""
         self.datasets.setdefault(visible(name), where)
+
+    def add_kind(self, name: str, kind: object, where: str) -> None:
+        """Write down what a file says of the kind of a score.
+
+        Raises
+        ------
+        ParseError
+            It is no kind, or another one than was said before.
+        """
+        try:
+            text = ScoreKind.of(str(kind)).text
+        except ValueError as error:
+            raise ParseError(f"{where}: score_kinds, {name}: {error}") from None
+        if self.kinds.setdefault(name, text) != text:
+            raise ParseError(f"{where}: the kind of {name} must be {self.kinds[name]} as before; got {text}")
+
+    def scores_of(self, found: Mapping[Any, Json]) -> dict[str, float]:
+        """Take the scores that were asked for among what scorers said; what is no finite number is none.
+
+        Examples
+        --------
+        >>> Findings(scores=("p_true", "f1")).scores_of({"p_true": 0.8, "f1": None, "accuracy": 1})
+        {'p_true': 0.8}
+        """
+        numbers = {name: found.get(name) for name in self.scores}
+        return {
+            name: float(value)
+            for name, value in numbers.items()
+            if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        }
 
     def tried(self, read: Callable[P, T | None], *args: P.args, **options: P.kwargs) -> list[T]:
         """Read a row into a list; it is empty if the row holds nothing, or is bad and bad rows are left out.
@@ -101,10 +139,13 @@ class Wanted:
         Texts and references from elsewhere, by id.
     model : str or None
         Only responses of this one.
+    scores : tuple of str
+        Which numbers of scorers are scores, where a tool's file does not tell them from grades.
     """
 
     questions: Mapping[str, Question] = field(default_factory=dict)
     model: str | None = None
+    scores: tuple[str, ...] = ()
 
     def leaves_out(self, model: str) -> bool:
         """Whether the responses of a model are not asked for."""
@@ -179,7 +220,7 @@ class SampleFile:
         suffix = self.path.suffix.lower()
         for magic, kind in _MAGIC.items():
             if head.startswith(magic):
-                return Opening(kind, self._columns() if kind == "parquet" else frozenset(), suffix)
+                return Opening(kind, self._columns() if kind == "parquet" else _first_member(head), suffix)
         text = head.decode("utf-8-sig", "replace").lstrip()
         is_array = text.startswith("[")
         names = _names(text[1:] if is_array else text)
@@ -375,6 +416,13 @@ def _items_at(stream: JsonStream, paths: Sequence[tuple[str, ...]], before: str 
                 yield f"{before}{name}[{place}]", stream.value()
         elif any(rest) and stream.peek() == "{":
             yield from _items_at(stream, [path for path in rest if path], f"{before}{name}.")
+
+
+def _first_member(head: bytes) -> frozenset[str]:
+    """Name the first member of a zip archive by its own header; none of other files."""
+    if not head.startswith(b"PK\x03\x04"):
+        return frozenset()
+    return frozenset({head[30 : 30 + int.from_bytes(head[26:28], "little")].decode("utf-8", "replace")})
 
 
 def _header(text: str, suffix: str) -> frozenset[str]:

@@ -3,19 +3,21 @@
 Schema: uqlm 0.6.1, ``utils/results.py`` (UQResult) and ``scorers/shortform/black_box.py``. ``data`` holds columns:
 ``prompts``, ``responses`` (one per prompt) and ``sampled_responses`` (a list per prompt). The original response joins
 the sampled ones if the metadata say that it was drawn at the same temperature. ``to_dict`` leaves the prompts out; the
-questions must then come from elsewhere. Uncertainty scores are no verdicts.
+questions must then come from elsewhere. Every other column of numbers, one per prompt, is a score: confidences in
+[0, 1], and beside them entropies and numbers of sets, of which less is surer.
 """
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.formats.file_responses import FileQuestion, FileResponse
+from semece.formats.file_responses import FileQuestion, FileResponse, numbered
 from semece.formats.sources import fault, list_in, text_in
-from semece.records import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from semece.formats.sources import Opening, SampleFile, Wanted
 
@@ -41,15 +43,36 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     data = result.get("data", result) if isinstance(result, dict) else result
     originals, sampled = list_in(data, where, "responses"), list_in(data, where, "sampled_responses")
     prompts = data.get("prompts")
-    texts = list_in(data, where, "prompts") if prompts is not None else _known(wanted.questions, len(originals), where)
+    texts = list_in(data, where, "prompts") if prompts is not None else _known(wanted, len(originals), where)
     for name, column in (("sampled_responses", sampled), ("prompts", texts)):
         if len(column) != len(originals):
             raise fault(where, f"{len(originals)} {name}, one per response", len(column))
     joins = _same_temperature(result.get("metadata"))
     if not joins:
         source.findings.note("the original responses were not drawn at the sampling temperature and are left out")
+    scores = {name: column for name, column in data.items() if _is_score(column, len(originals))}
+    for name in scores:
+        source.findings.kinds.setdefault(name, "lower" if name.endswith(LESS_IS_SURER) else "0..1")
     for i in range(len(originals)):
-        yield from source.findings.tried(_sample, source, i, texts, sampled, originals if joins else [])
+        for sample in source.findings.tried(_sample, source, i, texts, sampled, originals if joins else []):
+            yield replace(
+                sample, numbers={k: float(column[i]) for k, column in scores.items() if _is_number(column[i])}
+            )
+
+
+LESS_IS_SURER = ("entropy_values", "num_semantic_sets")
+"""How names of scores end of which less is surer."""
+
+
+def _is_score(column: object, n: int) -> bool:
+    """Whether a column holds numbers, one per prompt; NaN and null are none."""
+    if not isinstance(column, list) or len(column) != n:
+        return False
+    return all(each is None or isinstance(each, int | float) for each in column) and any(map(_is_number, column))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _sample(source: SampleFile, i: int, texts: list[Any], sampled: list[Any], originals: list[Any]) -> FileQuestion:
@@ -59,13 +82,13 @@ def _sample(source: SampleFile, i: int, texts: list[Any], sampled: list[Any], or
     responses = [*originals[i : i + 1], *list_in(sampled, where, i)]
     texts_or_none = ["" if text is None else text_in(responses, where, k) for k, text in enumerate(responses)]
     drawn = [FileResponse(each, place) for each in texts_or_none]
-    return FileQuestion(Question(str(i), text), tuple(drawn), file=str(source.path), place=place, whole=True)
+    return FileQuestion(numbered(i, text), tuple(drawn), file=str(source.path), place=place, whole=True)
 
 
-def _known(questions: Mapping[str, Question], count: int, where: str) -> list[str]:
+def _known(wanted: Wanted, count: int, where: str) -> list[str]:
     """Take the texts from elsewhere, by place."""
     try:
-        return [questions[str(i)].text for i in range(count)]
+        return [wanted.questions[str(i)].text for i in range(count)]
     except KeyError as error:
         elsewhere = f"or name a file of the questions, in their order, with --questions (it has no question {error})"
         raise fault(where, f"prompts, which to_dict() leaves out; save results.data, {elsewhere}") from None

@@ -280,6 +280,8 @@ async def created_since(
 ) -> list[BatchState]:
     """Choose, of the batches that a provider tells of, those created since then, whatever the order they come in.
 
+    A list that begins again has come to its end.
+
     Parameters
     ----------
     states : async iterator of BatchState
@@ -294,9 +296,11 @@ async def created_since(
     list of BatchState
     """
     found: list[BatchState] = []
+    seen: set[str] = set()
     async for state in states:
-        if len(found) == limit:
+        if len(found) == limit or state.id in seen:
             break
+        seen.add(state.id)
         if since is None or state.created >= since:
             found.append(state)
     return found

@@ -143,8 +143,12 @@ def check_model(spelling: str) -> None:
     Raises
     ------
     ModelError
-        There is no such service.
+        There is no such service, or the spelling holds a line break or another character that is not seen.
     """
+    if not spelling.isprintable():
+        raise ModelError(
+            f"a model's name must hold no line breaks and no characters that are not seen; got {spelling!r}"
+        )
     service = service_of(spelling)
     _, slash, name = spelling.partition("/")
     fits = slash and (name or not service.needs_name) and (not service.one_model or name == service.spelled)

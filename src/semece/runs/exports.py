@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
 from semece.errors import DiskError, SemeceError
+from semece.runs.named_scores import declared
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +27,8 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     run : Run
         From where.
     what : {'samples', 'responses', 'estimates'}
-        ``samples``: one question a line with answers, confidences, labels and grades, as ``semece score`` reads them.
+        ``samples``: one question a line with answers, confidences, scores, labels and grades, as ``semece score`` reads
+        them.
         Questions without a usable answer are left out, and without classes where others have them.
     form : {'jsonl', 'csv', 'parquet'}
         How. Samples are JSONL only.
@@ -47,10 +49,8 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
         if form != "jsonl":
             raise SemeceError(f"samples are written as jsonl; got {form}")
         views, left_out = _samples(run.question_views())
-        write(
-            "".join(json.dumps(_sample(v) | run.names._asdict(), ensure_ascii=False) + "\n" for v in views).encode(),
-            output,
-        )
+        lines = (json.dumps(_sample(run, v) | run.names._asdict(), ensure_ascii=False) + "\n" for v in views)
+        write("".join(lines).encode(), output)
         return left_out
     if what not in {"responses", "estimates"}:
         raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")
@@ -69,7 +69,7 @@ def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[s
     )
 
 
-def _sample(view: QuestionView) -> dict[str, Any]:
+def _sample(run: Run, view: QuestionView) -> dict[str, Any]:
     q, usable = view.question, [r for r in view.responses if r.usable]
     sample: dict[str, Any] = {
         "id": q.id,
@@ -78,6 +78,10 @@ def _sample(view: QuestionView) -> dict[str, Any]:
         "answers": [r.answer for r in usable],
         "confidences": [r.confidence for r in usable],
     }
+    if given := run.numbers_as_given(view) if run.given else {}:
+        kinds = declared(run.scored_questions().kinds)
+        sample["scores"] = given
+        sample["score_kinds"] = {name: kind for name, kind in kinds.items() if name in given}
     if view.partition is not None:
         sample["labels"] = list(view.partition.labels)
         sample["grades"] = {str(label): verdict for label, verdict in view.grades.items()}

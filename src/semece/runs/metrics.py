@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -36,6 +36,10 @@ class Confidence(NamedTuple):
         Columns of the estimates.
     attempted : bool
         Whether questions whose deployed answer is none are left out. Then there are numbers only if there are such.
+    given : bool
+        Whether the run was given it: a score with a name of its own.
+    ranked : bool
+        Only its order means something.
     """
 
     prefix: str
@@ -43,6 +47,8 @@ class Confidence(NamedTuple):
     column: str
     correct: str = "correct"
     attempted: bool = False
+    given: bool = False
+    ranked: bool = False
 
     @property
     def pooled(self) -> bool:
@@ -60,6 +66,86 @@ CONFIDENCES: tuple[Confidence, ...] = (
     Confidence("sem2_attempted", "Sem2-{} (attempted)", "sem2", attempted=True),
 )
 """In the order of the paper's table."""
+
+ATTEMPTED = "_attempted"
+"""What the prefix ends in of a confidence on the questions that are attempted."""
+RESERVED = frozenset(
+    {
+        *("run", "judge", "n", "questions", "incomplete", "too_few", "unpartitioned", "ungraded", "not_attempted"),
+        *(
+            "refused",
+            "model",
+            "bracket",
+            "accuracy",
+            "oracle",
+            "oracle_n",
+            "held_out",
+            "held_out_gap",
+            "held_out_gap_n",
+            "semx",
+            "semx_ece",
+        ),
+        *("semx_ece_n", "overturning", "graded", "ver", "verbalized", "sem1", "sem2", "sem2_split", "ece"),
+        *("jensen_dominated", "low_margin", "large_margin", "unusable", "missing", "question_id", "text", "status"),
+        *("n_responses", "n_classes", "margin", "top_two_mass", "correct", "correct_split", "regime", "excluded"),
+        *("regimes", "failures"),
+    }
+)
+"""What a score cannot be called: its columns would be those of a number of our own."""
+LONGEST_NAME = 80
+
+
+def check_score_name(name: str) -> str:
+    """Check what a score is called.
+
+    Raises
+    ------
+    ValueError
+        Naming the rule and the name.
+
+    Examples
+    --------
+    >>> check_score_name("p_true")
+    'p_true'
+    """
+    if name in RESERVED or name.endswith(ATTEMPTED):
+        raise ValueError(f"a score cannot be called {name!r}, which is the name of another number: rename it")
+    if not (name.strip() == name != "" and name.isprintable() and "=" not in name and len(name) <= LONGEST_NAME):
+        rule = f"1 to {LONGEST_NAME} printable characters without '=' and without blanks at its ends"
+        raise ValueError(f"the name of a score must be {rule}; got {name!r}")
+    return name
+
+
+def given_scores(names: Mapping[str, bool]) -> tuple[Confidence, ...]:
+    """Make a run's own scores of their names, each with whether only its order means something.
+
+    Examples
+    --------
+    >>> [each.prefix for each in given_scores({"p_true": False, "entropy": True})]
+    ['p_true', 'entropy', 'p_true_attempted', 'entropy_attempted']
+    """
+    every = [Confidence(name, f"{name}-{{}}", name, given=True, ranked=ranked) for name, ranked in names.items()]
+    some = (
+        each._replace(prefix=each.prefix + ATTEMPTED, title=f"{each.title} (attempted)", attempted=True)
+        for each in every
+    )
+    return (*every, *some)
+
+
+def scores_in(columns: Iterable[str]) -> tuple[Confidence, ...]:
+    """Find the scores that the runs of a summary were given, by its columns.
+
+    Examples
+    --------
+    >>> [each.prefix for each in scores_in(["sem1_auroc", "p_true_auroc", "p_true_ece"])]
+    ['p_true', 'p_true_attempted']
+    """
+    present = dict.fromkeys(columns)
+    own = {each.prefix for each in CONFIDENCES}
+    prefixes = [name.removesuffix("_auroc") for name in present if name.endswith("_auroc")]
+    names = [name for name in prefixes if name not in own and not name.endswith(ATTEMPTED)]
+    return given_scores({name: f"{name}_ece" not in present for name in names})
+
 
 EVERY = tuple(each.prefix for each in CONFIDENCES)
 SHOWN: tuple[Table, ...] = ("summary", "headline", "ece", "compare")
@@ -95,6 +181,8 @@ class Metric:
         are compared. Without it the function is called on resampled questions.
     more : tuple of str
         Further fields of the tuple that the summary has, each in a column with the metric's name before it.
+    of_order : bool
+        Whether only the order of the confidences counts, so that a ranked score has it, too.
     limited : bool
         Whether it may have a limit without a direction.
     """
@@ -109,6 +197,7 @@ class Metric:
     options: tuple[str, ...] = ()
     terms: str = ""
     more: tuple[str, ...] = ()
+    of_order: bool = False
     limited: bool = False
 
     @property
@@ -142,12 +231,18 @@ class Metric:
             return Interval(*found[:3])
         return resampled_interval(self.value, confidence, correct, ids=options.get("ids"))
 
-    def columns(self) -> Iterator[tuple[str, Confidence | None]]:
-        """Give its columns in a summary, each with its confidence."""
+    def columns(self, given: Sequence[Confidence] = ()) -> Iterator[tuple[str, Confidence | None]]:
+        """Give its columns in a summary, each with its confidence; `given` are a run's own scores."""
         if "confidence" not in self.needs:
             yield self.name, None
         else:
-            yield from ((f"{each.prefix}_{self.name}", each) for each in CONFIDENCES if each.prefix in self.confidences)
+            yield from ((f"{each.prefix}_{self.name}", each) for each in (*CONFIDENCES, *given) if self.applies(each))
+
+    def applies(self, confidence: Confidence) -> bool:
+        """Whether it is measured of a confidence: of a score that a run was given if it is of every one."""
+        if confidence.given:
+            return self.confidences == EVERY and (self.of_order or not confidence.ranked)
+        return confidence.prefix in self.confidences
 
 
 class Binning(NamedTuple):
@@ -183,14 +278,17 @@ class Binning(NamedTuple):
 
 
 ECE_OPTIONS = ("ids", "weights", "n_bins", "closed")
-SCORES: tuple[tuple[str, str, str, Literal["higher", "lower"]], ...] = (
-    ("smooth_ece", "Smooth ECE", "adaptive_intervals:smooth_ece", "lower"),
-    ("ece_sweep", "ECE (sweep)", "adaptive_intervals:ece_sweep", "lower"),
-    ("brier", "Brier score", "score_intervals:brier", "lower"),
-    ("auroc", "AUROC", "score_intervals:auroc", "higher"),
-    ("aurc", "AURC", "score_intervals:aurc", "lower"),
+BESIDE: tuple[Table, ...] = ("baselines",)
+RANKING: tuple[Table, ...] = ("summary", "baselines")
+SCORES: tuple[tuple[str, str, str, Literal["higher", "lower"], tuple[Table, ...], bool], ...] = (
+    ("smooth_ece", "Smooth ECE", "adaptive_intervals:smooth_ece", "lower", BESIDE, False),
+    ("ece_sweep", "ECE (sweep)", "adaptive_intervals:ece_sweep", "lower", BESIDE, False),
+    ("brier", "Brier score", "score_intervals:brier", "lower", BESIDE, False),
+    ("auroc", "AUROC", "score_intervals:auroc", "higher", RANKING, True),
+    ("aurc", "AURC", "score_intervals:aurc", "lower", RANKING, True),
 )
-"""Name, heading, function without ``_interval`` and direction of what stands beside the ECE of other confidences."""
+"""What stands beside the ECE of other confidences: name, heading, function without ``_interval``, direction, tables,
+and whether only the order of the confidences counts."""
 METRICS: tuple[Metric, ...] = (
     Metric(
         "accuracy",
@@ -251,11 +349,21 @@ METRICS: tuple[Metric, ...] = (
         terms="uncertainty.paired_errors:gap_terms",
     ),
     *(
-        Metric(name, title, f"uncertainty.{place}_interval", better, tables=("baselines",), options=("ids", "weights"))
-        for name, title, place, better in SCORES
+        Metric(
+            name,
+            title,
+            f"uncertainty.{place}_interval",
+            better,
+            tables=tables,
+            options=("ids", "weights"),
+            of_order=of_order,
+        )
+        for name, title, place, better, tables, of_order in SCORES
     ),
 )
 """The metrics, in the order of columns."""
+RANKED = tuple(each for each in METRICS if each.name == "auroc")
+"""By what scores are compared of which only the order means something."""
 
 
 def stats_function(place: str) -> Any:  # noqa: ANN401 - whatever stands there
@@ -275,8 +383,8 @@ def metrics_of(table: Table) -> list[Metric]:
     return [metric for metric in METRICS if table in metric.tables]
 
 
-def limited_names() -> tuple[str, ...]:
-    """Name the numbers of a summary that can have a limit.
+def limited_names(given: Sequence[Confidence] = ()) -> tuple[str, ...]:
+    """Name the numbers of a summary that can have a limit; `given` are a run's own scores.
 
     Examples
     --------
@@ -284,24 +392,26 @@ def limited_names() -> tuple[str, ...]:
     ('accuracy', 'oracle', 'semx_ece')
     """
     limited = (metric for metric in metrics_of("summary") if metric.better or metric.limited)
-    return tuple(name for metric in limited for name, _ in metric.columns())
+    return tuple(name for metric in limited for name, _ in metric.columns(given))
 
 
-def quantities() -> tuple[ComparedQuantity, ...]:
+def quantities(given: Sequence[Confidence] = ()) -> tuple[ComparedQuantity, ...]:
     """Give what runs are compared by that is about a confidence or correctness, as the statistics take it."""
     from semece.stats import ComparedQuantity
 
+    names = tuple(each.column for each in given if each.ranked and each.pooled)
+    orders = [ComparedQuantity(each.name, each.value, None, (), each.better, names) for each in RANKED if names]
     return tuple(
         ComparedQuantity(
             metric.name,
             metric.value,
             stats_function(metric.terms) if metric.terms else None,
-            tuple(each.column for _, each in metric.columns() if each and each.pooled),
+            tuple(each.column for _, each in metric.columns(given) if each and each.pooled),
             metric.better,
         )
         for metric in metrics_of("compare")
         if not metric.of_classes
-    )
+    ) + tuple(orders)
 
 
 def residual_quantities() -> dict[str, Callable[[SemX | ErrorTerms], ErrorTerms]]:
@@ -315,20 +425,22 @@ def residual_quantities() -> dict[str, Callable[[SemX | ErrorTerms], ErrorTerms]
     return {metric.name: stats_function(metric.terms) for metric in metrics_of("compare") if metric.of_classes}
 
 
-def directions() -> dict[str, Literal["higher", "lower"]]:
-    """Say of each compared quantity that has a direction which is better.
+def directions(given: Sequence[Confidence] = ()) -> dict[str, Literal["higher", "lower"]]:
+    """Say of each compared quantity that has a direction which is better; `given` are the runs' own scores.
 
     Examples
     --------
     >>> directions()["accuracy"], directions()["sem1_ece"]
     ('higher', 'lower')
     """
-    return {
+    own = {
         metric.name if each is None else f"{each.column}_{metric.name}": metric.better
         for metric in metrics_of("compare")
-        for _, each in metric.columns()
+        for _, each in metric.columns(given)
         if metric.better and (each is None or each.pooled)
     }
+    names = [each.column for each in given if each.ranked and each.pooled]
+    return own | {f"{name}_{each.name}": each.better for each in RANKED for name in names if each.better}
 
 
 def titles() -> dict[str, str]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question
 from semece.records import Alarm, Estimate, Response
+from semece.runs.named_scores import NO_SCORES, OVER, STAGE, TITLES, kinds_of, largest_class, read_scores
 from semece.sampling import decided, read_responses, scale_of, usable_answers
 from semece.store import KeptJudge, read_stored, source_of
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from semece.judges import Judge, JudgedQuestion
     from semece.records import Partition, Question, Verdict
+    from semece.runs.named_scores import QuestionScores
     from semece.store import Store, StoredReply
 
 
@@ -40,6 +42,8 @@ class QuestionView:
         Responses still missing.
     lacking : int
         Replies of a judge's model that another invocation may still get; unknown, and 0, while responses are missing.
+    scores : QuestionScores
+        What it was given beside Sem1, Sem2 and the stated confidence.
     """
 
     question: Question
@@ -50,6 +54,12 @@ class QuestionView:
     alarms: tuple[Alarm, ...] = ()
     missing: int = 0
     lacking: int = 0
+    scores: QuestionScores = NO_SCORES
+
+    def score(self, name: str) -> float | None:
+        """Give ``sem1``, ``sem2``, ``verbalized`` or a score that came with the question; more is surer."""
+        found: float | None = getattr(self.estimate, name) if name in TITLES else self.scores.get(name)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +158,7 @@ class ViewReader:
     """
 
     def __init__(self, store: Store, view: dict[str, Any], judges: tuple[Judge, Judge], reader: ReplyReader) -> None:
-        self._store, self._view, self._reader = store, view, reader
+        self._store, self._view, self._reader, self._kinds = store, view, reader, kinds_of(view)
         self._readings, self._scales = f"readings {reader.id}", f"confidence scale {reader.id}"
         kept = [KeptJudge(judge, store.derived) for judge in judges]
         self._judges = kept[0], kept[1]
@@ -208,7 +218,17 @@ class ViewReader:
             self._alarms(question, judged),
             missing,
             0 if missing else judged.lacking,
+            self._scores(question, responses, judged.classes),
         )
+
+    def _scores(self, question: Question, responses: Sequence[Response], classes: Partition | None) -> QuestionScores:
+        """Read what a question was given beside its responses; runs that were given nothing are not asked."""
+        if not self._kinds:
+            return NO_SCORES
+        every = self._view.get("scores_over", OVER[0]) == OVER[0]
+        chosen = [r.index for r in responses] if every else largest_class(responses, classes)
+        rows = [reply.raw for reply in self._store.replies(STAGE, question.id)]
+        return read_scores(rows, self._kinds, responses, chosen)
 
     def _responses(self, question: Question) -> tuple[tuple[Response, ...], int]:
         """Read the replies to a question, together: what is found in them is one row."""

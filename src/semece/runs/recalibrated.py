@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.runs.named_scores import TITLES
+from semece.runs.scored_questions import score_names
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from semece.runs.metrics import Floats
     from semece.runs.question_views import QuestionView
-    from semece.stats import Effect, Recalibration
+    from semece.runs.scored_questions import ScoredQuestions
+    from semece.stats import Domain, Effect, Recalibration
 
-SCORES = ("sem1", "sem2", "verbalized")
-"""What a run has one of per question, and a map can take."""
-TITLES = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Ver"}
 MEASURES = {"gap": "Confidence − accuracy", "ece": "ECE", "brier": "Brier score", "auroc": "AUROC", "aurc": "AURC"}
 
 KEEP_ORDER = ("temperature", "platt", "beta")
@@ -58,11 +61,11 @@ class RunRecalibration(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Say it for people: a sentence, the table, what to know."""
-        yield f"{TITLES[self.fitted.score]}, {self.fitted.method}, {self.n_questions:,} questions: {self.says}"
+        yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {self.n_questions:,} questions: {self.says}"
         if self.n_refused:
             yield f"{self.n_refused:,} questions whose most frequent answer is none are left out."
         yield ""
-        yield from columns([("", "before", "after", "change"), *(effect_cells(each) for each in self.effects)])
+        yield from effect_lines(self.effects)
         yield ""
         yield f"Each 'after' comes from a map that has not seen its question ({self.n_folds} folds); brackets are 95 %."
         if self.n_questions < self.enough:
@@ -82,16 +85,16 @@ class RunRecalibration(NamedTuple):
         return {**head, "says": self.says, **more}
 
 
-def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: str = "platt") -> RunRecalibration:
+def recalibrate(run: ScoredQuestions, *, score: str = "sem1", method: str = "platt") -> RunRecalibration:
     """Fit a map to the complete questions of a run, and say what it changes by cross-fitting.
 
     Parameters
     ----------
-    views : sequence of QuestionView
-        Of a run; those that are complete, have the score and are not refused enter. Questions with one text are kept
+    run : ScoredQuestions
+        Of a run. Those that are complete, have the score and are not refused enter. Questions with one text are kept
         together.
-    score : {'sem1', 'sem2', 'verbalized'}
-        What is recalibrated.
+    score : str
+        What is recalibrated: ``sem1``, ``sem2``, ``verbalized``, or a score that the run was given.
     method : str
         One of :data:`semece.stats.recalibration.fitting.METHODS`, or ``dirichlet`` for ``sem1``: a map of the shares of
         the three largest classes, fitted to the questions of which every class is graded.
@@ -107,25 +110,30 @@ def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: s
     """
     import numpy as np
 
-    from semece.stats import ENOUGH, check_choice, cross_fit, recalibration_effects
+    from semece.stats import ENOUGH, check_choice, cross_fit, in_order, recalibration_effects
 
-    check_choice("score", score, SCORES)
+    given = score_names(run.views)
+    check_choice("score", score, (*TITLES, *given))
     check_choice("method", method, tuple(ENOUGH))
     if method == "dirichlet" and score != "sem1":
         raise ValueError(f"dirichlet gives the confidence of the largest class, so its score is sem1; got {score!r}")
-    complete = [view for view in views if view.estimate.status == "complete" and enters(view, score, method)]
+    complete = [view for view in run.views if view.estimate.status == "complete" and enters(view, score, method)]
     rows = [view for view in complete if not view.estimate.refused]
     if not rows:
-        needed = "every class graded" if method == "dirichlet" else TITLES[score]
+        needed = "every class graded" if method == "dirichlet" else title_of(score)
         raise ValueError(f"no question is complete and has {needed}, so there is nothing to recalibrate")
-    values = np.array([value_of(view, score) for view in rows])
+    values = np.array([view.score(score) for view in rows])
     correct = np.array([view.estimate.correct for view in rows], dtype=float)
     questions = [identity_of(view) for view in rows]
-    given, target = ranked(rows) if method == "dirichlet" else (values, correct)
-    crossed = cross_fit(given, target, method=method, ids=questions)  # type: ignore[arg-type] # checked above
+    inputs, target = ranked(rows) if method == "dirichlet" else (values, correct)
+    domain: Domain = "real" if given.get(score, False) else "unit"
+    crossed = cross_fit(inputs, target, method=method, ids=questions, domain=domain)  # type: ignore[arg-type] # checked above
+    fitted = fit_any(inputs, target, questions, (method, domain))
+    ends = run.kinds[score][:2] if score in run.kinds else fitted.ends
+    before = in_order(values) if domain == "real" else values
     return RunRecalibration(
-        replace(fit_any(given, target, method, questions), score=score),
-        recalibration_effects(values, crossed.confidence, correct, ids=questions),
+        replace(fitted, score=score, ends=ends, fitted_on=dict(run.facts)),
+        recalibration_effects(before, crossed.confidence, correct, ids=questions, ranked=domain == "real"),
         len(set(questions)),
         len(crossed.maps),
         ENOUGH[method],
@@ -133,10 +141,24 @@ def recalibrate(views: Sequence[QuestionView], *, score: str = "sem1", method: s
     )
 
 
+def warning_of(fitted: Recalibration, now: Mapping[str, str]) -> str | None:
+    """Say where a run differs from what a map was fitted on; None if it does not, as far as is known."""
+    others = [name for name, what in fitted.fitted_on.items() if name in now and now[name] != what]
+    if not others:
+        return None
+    told = ", ".join(f"{name} {fitted.fitted_on[name]} (here {now[name]})" for name in others)
+    return f"the map was fitted on other runs, and may not hold here: {told}"
+
+
+def title_of(score: str) -> str:
+    """Say how a score is called."""
+    return TITLES.get(score, score)
+
+
 def enters(view: QuestionView, score: str, method: str) -> bool:
     """Whether a complete question has what a map of this kind is fitted to."""
     if method != "dirichlet":
-        return value_of(view, score) is not None
+        return view.score(score) is not None
     return view.partition is not None and set(view.partition.labels) <= set(view.grades)
 
 
@@ -151,13 +173,14 @@ def ranked(views: Sequence[QuestionView]) -> tuple[Floats, Floats]:
     return found.shares, found.target
 
 
-def fit_any(given: Floats, target: Floats, method: str, questions: Sequence[str]) -> Recalibration:
+def fit_any(given: Floats, target: Floats, questions: Sequence[str], how: tuple[str, Domain]) -> Recalibration:
     """Fit a map of any kind."""
     from semece.stats import fit_dirichlet, fit_recalibration
 
+    method, domain = how
     if method == "dirichlet":
         return fit_dirichlet(given, target, ids=questions)
-    return fit_recalibration(given, target, method=method, ids=questions)  # type: ignore[arg-type] # checked before
+    return fit_recalibration(given, target, method=method, ids=questions, domain=domain)  # type: ignore[arg-type] # checked before
 
 
 def load_recalibration(path: str | Path) -> Recalibration:
@@ -198,60 +221,116 @@ def load_recalibration(path: str | Path) -> Recalibration:
         raise ValueError(f"{path}: {error}") from None
 
 
-def recalibrated(views: Sequence[QuestionView], fitted: Recalibration) -> tuple[QuestionView, ...]:
-    """Put a map's confidences into questions, and leave out those that the map was fitted on.
+def recalibrated(run: ScoredQuestions, fitted: Recalibration) -> tuple[QuestionView, ...]:
+    """Put a map's confidences into the questions of a run, and leave out those that the map was fitted on.
 
     Raises
     ------
     ValueError
-        The map takes no score of a run, does not know its questions, or was fitted on all of these.
+        The map takes no score of the run, or one of another kind, does not know its questions, or was fitted on all of
+        these.
     """
-    if fitted.score not in SCORES:
-        raise ValueError(f"the map takes {fitted.score!r}, and a run has {', '.join(SCORES)}")
+    views = run.views
+    _check_score(run, fitted)
     known = fitted.was_fitted_on(map(identity_of, views))
+    first = fitted.was_fitted_on(map(first_identity_of, views))  # maps of the first format know their questions so
+    known = [one or other for one, other in zip(known, first, strict=True)]
     kept = [view for view, seen in zip(views, known, strict=True) if not seen]
     if views and not kept:
         raise ValueError(
             f"the map was fitted on all {len(views):,} questions of this run; "
             "what it changes is said, cross-fitted, by 'semece recalibrate'"
         )
-    there = [view for view in kept if value_of(view, fitted.score) is not None]
-    values = iter(fitted(inputs_of(there, fitted)).tolist() if there else ())
-    found = [None if value_of(view, fitted.score) is None else next(values) for view in kept]
+    there = [view for view in kept if view.score(fitted.score) is not None]
+    values = iter(replace(fitted, ends=(0.0, 1.0))(inputs_of(there, fitted)).tolist() if there else ())
+    found = [None if view.score(fitted.score) is None else next(values) for view in kept]
     return tuple(with_value(view, fitted.score, value) for view, value in zip(kept, found, strict=True))
 
 
+def _check_score(run: ScoredQuestions, fitted: Recalibration) -> None:
+    """Refuse a map of a score that the run has not, or has with another meaning."""
+    names = (*TITLES, *score_names(run.views))
+    if fitted.score not in names:
+        raise ValueError(f"the map takes {fitted.score!r}, and a run has {', '.join(names)}")
+    kind = run.kinds.get(fitted.score)
+    taken = (*fitted.ends, fitted.domain == "real")
+    if kind is not None and kind != taken:
+        was = type(kind)(*taken).text
+        raise ValueError(f"the map takes {fitted.score} as {was}, and the kind of the run's is {kind.text}")
+
+
+def applied_effects(
+    before: Sequence[QuestionView], after: Sequence[QuestionView], fitted: Recalibration
+) -> tuple[Effect, ...]:
+    """Say what a map changes on the complete questions that it was applied to, but for those without an answer.
+
+    Returns
+    -------
+    tuple of Effect
+        Empty if there is no such question.
+    """
+    import numpy as np
+
+    from semece.stats import in_order, recalibration_effects
+
+    was = {view.question.id: view.score(fitted.score) for view in before}
+    rows = [
+        (was[view.question.id], view.score(fitted.score), view.estimate.correct, identity_of(view))
+        for view in after
+        if view.estimate.status == "complete" and not view.estimate.refused and view.score(fitted.score) is not None
+    ]
+    if not rows:
+        return ()
+    values, now, correct, questions = (np.array(column) for column in zip(*rows, strict=True))
+    order = fitted.domain == "real"
+    values = in_order(values.astype(float)) if order else values
+    return recalibration_effects(values, now, correct, ids=questions, ranked=order)
+
+
+def effect_lines(effects: Sequence[Effect]) -> Iterator[str]:
+    """Lay effects out for people: a row each, before, after and the change."""
+    yield from columns([("", "before", "after", "change"), *(effect_cells(each) for each in effects)])
+
+
 def inputs_of(views: Sequence[QuestionView], fitted: Recalibration) -> Floats:
-    """Give what a map takes of questions."""
+    """Give what a map takes of questions; more is surer."""
     import numpy as np
 
     if fitted.method == "dirichlet":
         return ranked(views)[0]
-    return np.array([value_of(view, fitted.score) for view in views], dtype=float)
+    return np.array([view.score(fitted.score) for view in views], dtype=float)
 
 
 def recalibration_text(fitted: Recalibration, left_out: int) -> str:
     """Say that a score is recalibrated, and what is left out for it."""
     text = (
-        f"{TITLES[fitted.score]} is recalibrated by a map ({fitted.method}) that was fitted on "
-        f"{len(fitted.questions):,} questions; numbers made from the counts of answers are as before"
+        f"{title_of(fitted.score)} is recalibrated by a map ({fitted.method}) that was fitted on "
+        f"{fitted.n_questions:,} questions; numbers made from the counts of answers are as before"
     )
     return f"{text}; {left_out:,} questions that the map was fitted on are left out" if left_out else text
 
 
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+
+
 def identity_of(view: QuestionView) -> str:
-    """Name a question by its text, so that it is known in another run whatever its id."""
+    """Name a question by its text, however it is wrapped and typed, so that it is known in another run.
+
+    Unicode's compatible spellings, case, invisible signs and blanks do not count.
+    """
+    text = unicodedata.normalize("NFKC", view.question.text)
+    return " ".join(_INVISIBLE.sub("", text).casefold().split())
+
+
+def first_identity_of(view: QuestionView) -> str:
+    """Name a question as the first maps did: by its text, but for blanks."""
     return " ".join(view.question.text.split())
 
 
-def value_of(view: QuestionView, score: str) -> float | None:
-    """Give a score of a question."""
-    found: float | None = getattr(view.estimate, score)
-    return found
-
-
 def with_value(view: QuestionView, score: str, value: float | None) -> QuestionView:
-    """Put a number in the place of a score."""
+    """Put a confidence in the place of a score."""
+    if score not in TITLES:
+        return replace(view, scores=view.scores.recalibrated(score, value))
     changed: dict[str, Any] = {score: value}
     return replace(view, estimate=replace(view.estimate, **changed))
 

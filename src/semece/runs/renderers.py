@@ -39,6 +39,7 @@ LABELS: dict[str, str] = {
     "sem2_gap": "Sem2 − accuracy",
     "mean_difference": "Sem1 − Sem2",
     "ece_difference": "Sem1-ECE − Sem2-ECE",
+    "tokens": "Tokens per question",
     "recalibrated_ece": "ECE, recalibrated",
     "recalibrated_brier": "Brier score, recalibrated",
     "low_margin_questions": "N (low margin)",
@@ -46,6 +47,9 @@ LABELS: dict[str, str] = {
     "low_margin_ece_difference": "Sem1-ECE − Sem2-ECE (low margin)",
 } | titles()
 """Headings, those of metrics among them; another column is headed by its name with spaces."""
+
+METRIC_TITLES = {"ece": "-ECE", "auroc": "-AUROC", "aurc": "-AURC", "gap": " − accuracy"}
+"""Metrics whose columns of scores with a name of their own are headed by both."""
 
 SIGNED: dict[str, str | None] = {
     "mean_difference": None,
@@ -101,8 +105,13 @@ def shown(columns: Sequence[str]) -> list[str]:
 
 
 def label(name: str) -> str:
-    """Head a column."""
-    return LABELS.get(name, name.replace("_", " "))
+    """Head a column; of a score that a run was given by its own name."""
+    if name in LABELS:
+        return LABELS[name]
+    metric = next((each for each in METRIC_TITLES if name.endswith(f"_{each}")), None)
+    if metric is None:
+        return name.replace("_", " ")
+    return f"{name.removesuffix(f'_{metric}')}{METRIC_TITLES[metric]}"
 
 
 def _cell(row: dict[str, Any], name: str, digits: int) -> str:

@@ -13,8 +13,10 @@ from semece.judges import STAGES, as_asked, open_judges
 from semece.prompts import is_short, reader_id
 from semece.runs.corrections import Correction, KeptAudit
 from semece.runs.graded_classes import GradedClasses, graded_classes
+from semece.runs.named_scores import STAGE, kinds_of, numbers_as_given
 from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, answers_of, copies_alarm
-from semece.runs.recalibrated import recalibrated, recalibration_text
+from semece.runs.recalibrated import applied_effects, recalibrated, recalibration_text, warning_of
+from semece.runs.scored_questions import NamedScore, ScoredQuestions, named_scores, score_names
 from semece.runs.scored_samples import read_sample
 from semece.sampling import Settings, read_reply
 from semece.store import FINAL, Store
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.stats import Pool, Recalibration
+    from semece.stats import Effect, Pool, Recalibration
 
 __all__ = ["Names", "QuestionView", "Run", "all_names", "names_of", "pool_of"]
 
@@ -142,8 +144,8 @@ class Run:
         noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
         if slowed := sum(name == "pace" for name, _ in recorded):
             noticed += (f"rate limited: slowed down {slowed:,}x",)
-        if self.recalibration_note:
-            noticed = (self.recalibration_note, *noticed)
+        if self.recalibration:
+            noticed = (*filter(None, (self.recalibration_note, self.recalibration_warning)), *noticed)
         drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
         return (*noticed, copies) if copies and drawn else noticed
 
@@ -153,6 +155,31 @@ class Run:
         if self.recalibration is None:
             return None
         return recalibration_text(self.recalibration, len(self._view["ids"]) - len(self._views))
+
+    @property
+    def recalibration_warning(self) -> str | None:
+        """Say where the run differs from what its map was fitted on; None if it has none or does not differ."""
+        return None if self.recalibration is None else warning_of(self.recalibration, self._facts)
+
+    @cached_property
+    def recalibration_effects(self) -> tuple[Effect, ...]:
+        """What its map changes on its complete questions, none of which the map has seen; empty without a map."""
+        return () if self.recalibration is None else applied_effects(self._as_read, self._views, self.recalibration)
+
+    def numbers_as_given(self, view: QuestionView) -> dict[str, float | list[float | None]]:
+        """Give the scores of a question as they came: a number, or a list with one per usable response."""
+        rows = (reply.raw for reply in self._store.replies(STAGE, view.question.id))
+        return numbers_as_given(rows, [r.index for r in view.responses if r.usable])
+
+    def scored_questions(self) -> ScoredQuestions:
+        """Give its questions as they were read, with the kinds of the scores that it was given, and what it is of."""
+        return ScoredQuestions(self._as_read, kinds_of(self._view), self._facts)
+
+    @property
+    def _facts(self) -> dict[str, str]:
+        grouping, grading = (judge.id for judge in self.judges)
+        judge = grouping if grouping == grading else f"{grouping} (classes), {grading} (grades)"
+        return {"model": self.model, "dataset": self.dataset, "judge": judge, "answers": str(self.n)}
 
     @property
     def failed_calls(self) -> tuple[int, int]:
@@ -168,13 +195,23 @@ class Run:
         return total, sum(asked for asked, _, _ in stages), sum(answered for _, answered, _ in stages)
 
     @cached_property
+    def _as_read(self) -> tuple[QuestionView, ...]:
+        return self._reading.all()
+
+    @cached_property
     def _views(self) -> tuple[QuestionView, ...]:
-        views = self._reading.all()
-        return views if self.recalibration is None else recalibrated(views, self.recalibration)
+        views = self._as_read
+        return views if self.recalibration is None else recalibrated(self.scored_questions(), self.recalibration)
 
     @cached_property
     def _reading(self) -> ViewReader:
         return ViewReader(self._store, self._view, self.judges, self.reader)
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """Input and output tokens so far by stage, of all judges; stages without a count are not there."""
+        found = {stage: asked + answered for stage, (asked, answered, _) in self._store.spent().items()}
+        return {stage: count for stage, count in found.items() if count}
 
     @cached_property
     def correction(self) -> Correction | None:
@@ -274,7 +311,10 @@ class Run:
         return {status: found[status] for status in sorted(FINAL) if found[status]}
 
     def estimates(self) -> pl.DataFrame:
-        """One row per selected question: id, text, status, the numbers, the regime."""
+        """One row per selected question: id, text, status, the numbers, the regime, the scores that it was given.
+
+        More is surer in the columns of scores; they are in [0, 1] but where only their order means something.
+        """
         import polars as pl
 
         rows = [{"text": view.question.text, **asdict(view.estimate)} for view in self._views]
@@ -282,7 +322,17 @@ class Run:
         schema |= dict.fromkeys(("n_responses", "n_classes"), pl.Int64)
         schema |= dict.fromkeys(_NUMBERS, pl.Float64) | {"refused": pl.Boolean}
         table = pl.DataFrame(rows, schema=schema)
-        return with_regimes(table.select("question_id", "text", "status", *list(schema)[3:]))
+        columns = [pl.Series(name, values, dtype=pl.Float64) for name, values in score_columns(self._views).items()]
+        return with_regimes(table.select("question_id", "text", "status", *list(schema)[3:])).with_columns(*columns)
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """The scores that it was given, by name, each with whether only its order means something."""
+        return score_names(self._views)
+
+    def scores(self) -> list[NamedScore]:
+        """Give every score of the complete questions: Sem1, Sem2, Ver, and those that the run was given."""
+        return named_scores(self._views)
 
     def pool(self) -> Pool:
         """Class counts, correctness and stated confidences of the complete questions, for ``semece.diagnostics``.
@@ -351,13 +401,26 @@ def pool_of(views: Sequence[QuestionView]) -> Pool:
     SemeceError
         None is complete.
     """
+    import numpy as np
+
     from semece.stats import pool
 
     entering = [v.partition if v.estimate.status == "complete" else None for v in views]
     if not any(entering):
         raise SemeceError(f"no question is complete of {len(views):,}; 'semece summary' says why")
     labels = [part.labels if part else () for part in entering]
-    return pool(labels, [v.estimate.correct for v in views], [v.estimate.verbalized for v in views])
+    found = pool(labels, [v.estimate.correct for v in views], [v.estimate.verbalized for v in views])
+    names, columns = score_names(views), score_columns([views[place] for place in found.question])
+    given = {name: np.array(values, dtype=float) for name, values in columns.items()}
+    return found._replace(
+        scores={name: values for name, values in given.items() if not names[name]},
+        ranked={name: values for name, values in given.items() if names[name]},
+    )
+
+
+def score_columns(views: Sequence[QuestionView]) -> dict[str, list[float | None]]:
+    """Give the scores that some questions were given, by name, with one value per question."""
+    return {name: [view.score(name) for view in views] for name in score_names(views)}
 
 
 _NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from semece.canonical_json import canonical, digest
@@ -14,7 +14,9 @@ from semece.errors import ParseError, StoreError, visible
 from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault
 from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
 from semece.prompts import is_blank, is_non_answer, read_response
-from semece.records import VERDICTS, Response
+from semece.records import CONFIDENCE_KIND, VERDICTS, Response, ScoreKind
+from semece.runs.metrics import check_score_name
+from semece.runs.named_scores import OVER, STAGE, scores_row
 from semece.store import Store, StoredReply
 
 if TYPE_CHECKING:
@@ -62,6 +64,12 @@ class SamplesReading:
         Which scores are the grades, where the files have several.
     answer_pattern : str or None
         A regular expression that finds the answer in whole responses; the last match counts. It may change.
+    scores : mapping of str to str or None
+        Kinds of scores, by name (:class:`semece.records.ScoreKind`); None: what the file says, else ``0..1``. Of what
+        the scorers of Inspect, lm-evaluation-harness and DeepEval say only what is named here is a score.
+    scores_over : {'all', 'mode'}
+        Over which responses scores of responses are averaged: all, or those with the most frequent answer. It may
+        change.
     name, dataset : str or None
         What tables call the model, and the questions; None: as the files do. They may change.
     """
@@ -72,6 +80,8 @@ class SamplesReading:
     model: str | None = None
     scorer: str | None = None
     answer_pattern: str | None = None
+    scores: Mapping[str, str | None] = field(default_factory=dict)
+    scores_over: str = OVER[0]
     name: str | None = None
     dataset: str | None = None
 
@@ -119,9 +129,11 @@ def score(
     reading = reading or SamplesReading()
     dataset = None if reading.questions is None else open_dataset(reading.questions)
     known = {q.id: q for q in dataset.questions} if dataset else {}
-    read = collect(paths, form=reading.form, skip_bad=reading.skip_bad, wanted=Wanted(known, reading.model))
+    wanted = Wanted(known, reading.model, tuple(reading.scores))
+    read = collect(paths, form=reading.form, skip_bad=reading.skip_bad, wanted=wanted)
     findings = read.findings
     samples = _checked(read.samples, known, findings)
+    kinds = _kinds(samples, reading, findings)
     _check_pattern(reading.answer_pattern, samples)
     judged, hints = _judged(samples, judge, reading, findings)
     content = _hash(judged.samples)
@@ -134,6 +146,7 @@ def score(
         "dataset content": content,
     }
     view = _view(whole, judged.judges, reading.answer_pattern)
+    view |= {"scores": kinds, "scores_over": reading.scores_over} if kinds else {}
     with Store(path, write=True) as store:
         known_identity = store.meta("identity")
         if known_identity is not None and known_identity.get("dataset content") != content:
@@ -200,7 +213,9 @@ def _words(reading: SamplesReading, judge: str | None) -> list[str]:
     told = {"--judge": judge, "--format": reading.form, "--questions": reading.questions}
     told |= {"--model": reading.model, "--scorer": reading.scorer, "--answer-pattern": reading.answer_pattern}
     told |= {"--name": reading.name, "--dataset": reading.dataset}
+    told |= {"--scores-over": None if reading.scores_over == OVER[0] else reading.scores_over}
     words = [word for name, value in told.items() if value is not None for word in (name, value)]
+    words += [word for name, kind in reading.scores.items() for word in ("--score", f"{name}={kind}" if kind else name)]
     return [*words, "--skip-bad"] if reading.skip_bad else words
 
 
@@ -254,6 +269,33 @@ def _from_elsewhere(sample: FileQuestion, known: Mapping[str, Question]) -> Ques
         expected = f"the text of question {question.id!r} in what was asked, {question.text[:60]!r}"
         raise fault(sample.where, expected, repr(sample.question.text[:60]))
     return question
+
+
+def _kinds(samples: Sequence[FileQuestion], reading: SamplesReading, findings: Findings) -> dict[str, str]:
+    """Give the kinds of the samples' scores, by name in the order in which they come; check every value."""
+    if reading.scores_over not in OVER:
+        raise ParseError(f"--scores-over must be {' or '.join(OVER)}; got {reading.scores_over!r}")
+    names = dict.fromkeys(name for s in samples for each in (s.numbers, *(r.numbers for r in s.drawn)) for name in each)
+    for name in reading.scores:
+        if name not in names:
+            raise ParseError(f"there is no score {name!r} in the files; they have {', '.join(names) or 'none'}")
+    kinds = {name: reading.scores.get(name) or findings.kinds.get(name, CONFIDENCE_KIND.text) for name in names}
+    try:
+        read = {check_score_name(name): ScoreKind.of(kind) for name, kind in kinds.items()}
+    except ValueError as error:
+        raise ParseError(str(error)) from None
+    for sample in samples:
+        for each in (sample.numbers, *(response.numbers for response in sample.drawn)):
+            for name, value in each.items():
+                if not read[name].holds(value):
+                    raise ParseError(OUTSIDE.format(sample.where, name, kinds[name], value))
+    return {name: kind.text for name, kind in read.items()}
+
+
+OUTSIDE = (
+    "{0}: the score {1} must lie in {2}; got {3:g}: say what it means with --score '{1}=LEAST..SUREST', such as "
+    "0..100, or with --score {1}=higher or {1}=lower if only its order means something"
+)
 
 
 def _judged(
@@ -357,10 +399,19 @@ def _hash(samples: Sequence[FileQuestion]) -> str:
 def _content(sample: FileQuestion) -> list[Any]:
     q = sample.question
     confidences = [one.confidence for one in sample.drawn]
-    content = [q.id, q.text, q.references, sample.answers, confidences, sample.labels, sample.grades]
+    content: list[Any] = [q.id, q.text, q.references, sample.answers, confidences, sample.labels, sample.grades]
     more = [sample.whole, [one.status for one in sample.drawn], [one.scores for one in sample.drawn]]
     plain = not sample.whole and all(one.status == "ok" and not one.scores for one in sample.drawn)
-    return content if plain else [*content, more]
+    read = content if plain else [*content, more]
+    return [*read, _scores(sample)] if _has_scores(sample) else read
+
+
+def _has_scores(sample: FileQuestion) -> bool:
+    return bool(sample.numbers) or any(one.numbers for one in sample.drawn)
+
+
+def _scores(sample: FileQuestion) -> dict[str, Any]:
+    return scores_row(sample.numbers, [one.numbers for one in sample.drawn])
 
 
 def _view(samples: Sequence[FileQuestion], judges: tuple[str, str], pattern: str | None) -> dict[str, Any]:
@@ -401,6 +452,8 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
         about |= {"scores": one.scores} if one.scores else {}
         key = digest(["respond", name, "samples", i])
         yield StoredReply(key, "respond", name, i, one.status, one.text, canonical(about))
+    if _has_scores(sample):
+        yield StoredReply(digest([STAGE, name, "samples"]), STAGE, name, 0, "ok", raw=canonical(_scores(sample)))
     if sample.labels is not None:
         body = canonical({"labels": sample.labels, "grades": sample.grades})
         yield StoredReply(given_key(name), "partition", name, 0, "ok", body, judge=GivenJudge.id)

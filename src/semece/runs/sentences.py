@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from semece.runs.graded_classes import FEW, RIGHT_ON_AVERAGE
-from semece.runs.metrics import CONFIDENCES
+from semece.runs.metrics import CONFIDENCES, scores_in
 from semece.runs.renderers import end_text, label, number_text, value_text
 from semece.stats import REGIMES, regime_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from semece.runs.metrics import Confidence
 
 REASONS: dict[str, str] = {
     "incomplete": "incomplete",
@@ -34,6 +36,9 @@ ONE_SIDED = 0.99
 
 ROUNDING = 1e-6
 """An end of an interval up to this is 0 but for rounding."""
+
+CHANCE = 0.5
+"""AUROC of a score that tells nothing; surely below it the order is reversed."""
 
 KNOWS, CALIBRATED = "Does the model know?", "Are its confidences calibrated?"
 """The two questions."""
@@ -205,13 +210,34 @@ def confidence_sentences(row: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        The question, and a sentence for each of Ver, Sem1 and Sem2 that there is.
+        The question, and a sentence for each of Ver, Sem1 and Sem2 that there is, and for each score that was given.
     """
     refused = bool(row["refused"])
-    wanted = [each for each in CONFIDENCES if each.correct == "correct" and each.attempted == refused]
-    there = [(each.prefix, each.title.partition("-")[0]) for each in wanted if row[f"{each.prefix}_questions"]]
-    found = [_confidence(row, prefix, name) for prefix, name in there]
+    every = (*CONFIDENCES, *scores_in(row))
+    wanted = [each for each in every if each.correct == "correct" and each.attempted == refused]
+    there = [each for each in wanted if row[f"{each.prefix}_questions"]]
+    found = [
+        _given(row, each) if each.given else _confidence(row, each.prefix, each.title.partition("-")[0])
+        for each in there
+    ]
     return " ".join([CALIBRATED, *found]) if found else ""
+
+
+def _given(row: Mapping[str, Any], score: Confidence) -> str:
+    """Say of a score that a run was given what a confidence is told by, or if it is none how well it ranks."""
+    told = _ranks(row, score) if score.ranked else _confidence(row, score.prefix, score.column)
+    high = row[f"{score.prefix}_auroc_high"]
+    if high is None or high >= CHANCE or row[f"{score.prefix}_questions"] < FEW:
+        return told
+    return f"{told} Its order is reversed, wrong answers have the surer {score.column}: check its kind (--score)."
+
+
+def _ranks(row: Mapping[str, Any], score: Confidence) -> str:
+    """Say how well a score of which only the order means something tells right from wrong answers."""
+    if row[f"{score.prefix}_auroc"] is None:
+        return f"{score.column} is no confidence, and cannot be judged where all answers are right or all are wrong."
+    found = _interval(row, f"{score.prefix}_auroc", "95 % interval ")
+    return f"{score.column} is no confidence until it is recalibrated; it ranks the answers (AUROC {found})."
 
 
 def _confidence(row: Mapping[str, Any], prefix: str, name: str) -> str:

@@ -11,8 +11,6 @@ from semece.judges import Missing, Undelivered
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from semece.errors import ParseError
-
 AGAIN = "--retry-failed asks for them again"
 """How to ask again for what came without a text."""
 
@@ -76,15 +74,15 @@ class Shortfall:
         return asdict(self)
 
 
-def shortfall_of(judge: str, faults: Iterable[ParseError | Missing], last_failure: str | None) -> Shortfall:
+def shortfall_of(judge: str, faults: Iterable[Exception], last_failure: str | None) -> Shortfall:
     """Count why a judge has not judged.
 
     Parameters
     ----------
     judge : str
         Its spelling.
-    faults : iterable of ParseError or Missing
-        One for each verdict or partition that is not there, the newest last.
+    faults : iterable of Exception
+        ParseError, Undelivered or Missing: one for each verdict or partition that is not there, the newest last.
     last_failure : str or None
         The newest sentence of a call of the judge that delivered nothing.
 

@@ -9,10 +9,10 @@ import polars as pl
 
 from semece.runs.corrections import corrected_columns
 from semece.runs.graded_classes import NOTHING_MEASURED, model_columns
-from semece.runs.metrics import CONFIDENCES, Binning, metrics_of
+from semece.runs.metrics import CONFIDENCES, Binning, given_scores, metrics_of, scores_in
 from semece.runs.run import all_names
 from semece.runs.sentences import REASONS, excluded_text
-from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, paired_bootstrap, reliability_table
+from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, in_order, paired_bootstrap, reliability_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from semece.runs.graded_classes import GradedClasses
     from semece.runs.metrics import Confidence, Floats, Table
     from semece.runs.run import Run
+
+PAPER = tuple(each for each in CONFIDENCES if each.pooled)
+"""Those of the paper's table, which a headline always has."""
 
 UNUSABLE: tuple[str, ...] = ("empty", "content_filter", "truncated", "refusal")
 """Statuses of responses that were delivered without a usable answer."""
@@ -64,17 +67,20 @@ class RunFacts(NamedTuple):
         Responses asked per question.
     counts : mapping of str to int
         Responses by status, and ``missing``.
+    given : mapping of str to bool
+        The scores that it was given, by name, each with whether only its order means something.
     """
 
     run: str
     judges: tuple[str, str]
     n: int
     counts: Mapping[str, int]
+    given: Mapping[str, bool] = {}
 
 
 def row_of_run(run: Run, name: str | None = None, binning: Binning = TEN_BINS) -> dict[str, Any]:
     """Summarise a run, under its own name or another; the columns of :func:`summary_row`."""
-    facts = RunFacts(name or run.name, run.judge_names, run.n, run.counts)
+    facts = RunFacts(name or run.name, run.judge_names, run.n, run.counts, run.given)
     return summary_row(run.estimates(), facts, classes=run.classes(), binning=binning, correction=run.correction)
 
 
@@ -98,8 +104,8 @@ def summary_row(
     ----------
     estimates : DataFrame
         One row per selected question: ``status``, ``sem1``, ``sem2``, ``verbalized``, ``correct``,
-        ``correct_split``, ``refused``, ``regime``; perhaps ``weight``, how many questions a row stands for. Rows whose
-        status is not ``complete`` enter nothing.
+        ``correct_split``, ``refused``, ``regime``, and a column per score that the run was given; perhaps ``weight``,
+        how many questions a row stands for. Rows whose status is not ``complete`` enter nothing.
     facts : RunFacts
         What else there is to say.
     classes : GradedClasses, optional
@@ -117,11 +123,12 @@ def summary_row(
         the plain bracket; ``held_out_gap``
         and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; what is
         claimed of the model (:func:`semece.runs.graded_classes.model_columns`); ``refused``, how many of the questions
-        get no answer; for each of ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), and the
-        first three with ``_attempted`` where some questions are refused: ``_questions``, ``_confidence`` and
-        ``_accuracy`` (means), and the metrics of :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap``
-        (mean confidence - accuracy); ``ece_difference``, Sem1-ECE - Sem2-ECE; the share of each regime; ``unusable``
-        and ``missing`` responses; ``audit`` and the numbers that it corrects
+        get no answer; for each of ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), the
+        scores that the run was given, and all but ``sem2_split`` with ``_attempted`` where some questions are refused:
+        ``_questions``, ``_confidence`` and ``_accuracy`` (means), and the metrics of
+        :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap`` (mean confidence - accuracy), those of order
+        alone where only the order of a score means something; ``ece_difference``, Sem1-ECE - Sem2-ECE; the share of
+        each regime; ``unusable`` and ``missing`` responses; ``audit`` and the numbers that it corrects
         (:func:`semece.runs.corrections.corrected_columns`): then the bounds of the ECEs and the interval of
         ``ece_difference`` are null. Each metric has ``_low`` and ``_high``; accuracy, Sem1-ECE and Sem2-ECE have
         ``_least`` and ``_most``, whatever the grades of the excluded questions. Null where no question has the number.
@@ -146,7 +153,7 @@ def summary_row(
     corrected = corrected_columns(correction, classes, binning)
     row |= corrected
     row |= model_columns(classes, row)
-    row |= _confidence_columns(entering, binning)
+    row |= _confidence_columns(entering, given_scores(facts.given), binning)
     row |= _ece_difference(entering, binning)
     row |= {regime: _share(entering, regime) for regime in REGIMES}
     row |= _bounds(estimates)
@@ -186,21 +193,24 @@ def judge_text(judges: tuple[str, str]) -> str:
     return partition if partition == grade else f"{partition} (classes), {grade} (grades)"
 
 
-def _confidence_columns(entering: pl.DataFrame, binning: Binning) -> Iterator[tuple[str, Any]]:
+def _confidence_columns(
+    entering: pl.DataFrame, given: Sequence[Confidence], binning: Binning
+) -> Iterator[tuple[str, Any]]:
     """Give the columns of correctness alone, then of each confidence on the questions that have it."""
     graded = entering.filter(pl.col("correct").is_not_null())
     correct = graded["correct"].to_numpy()
     yield from metric_columns("summary", None, correct, correct, weights=_weights(graded))
     attempted = entering.filter(~pl.col("refused"))
     without = attempted if attempted.height < entering.height else attempted.clear()
-    for confidence in CONFIDENCES:
+    for confidence in (*CONFIDENCES, *given):
         table = without if confidence.attempted else entering
         rows = table.drop_nulls([confidence.column, confidence.correct])
         c, a = (rows[column].cast(float).to_numpy() for column in (confidence.column, confidence.correct))
-        times = _weights(rows)
+        c, times = in_order(c) if confidence.ranked else c, _weights(rows)
         yield f"{confidence.prefix}_questions", n_questions(rows)
         for name, values in (("confidence", c), ("accuracy", a)):
-            yield f"{confidence.prefix}_{name}", float(np.average(values, weights=times)) if c.size else None
+            known = c.size and not (confidence.ranked and name == "confidence")
+            yield f"{confidence.prefix}_{name}", float(np.average(values, weights=times)) if known else None
         yield from metric_columns("summary", confidence, c, a, weights=times, **binning._asdict())
 
 
@@ -224,8 +234,9 @@ def metric_columns(
     **options: Any,  # noqa: ANN401 - as the metric takes
 ) -> Iterator[tuple[str, float | None]]:
     """Give the columns of a table's metrics of one confidence, or of correctness alone; null without a question."""
+    given = [confidence] if confidence is not None and confidence.given else []
     for metric in (each for each in metrics_of(table) if not each.of_classes):
-        for name, each in metric.columns():
+        for name, each in metric.columns(given):
             if each == confidence:
                 found = metric.interval(values, correct, **options) if correct.size else None
                 yield from spread(name, found).items()
@@ -335,7 +346,8 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
         Run, N, excluded, accuracy, oracle confidence, held-out gap and SemX-ECE, the ECEs with their intervals, regimes
         in percent, failures, judge. ECEs under split pairing and of attempted questions are left out if no run has
         them, the number of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it
-        is everywhere N.
+        is everywhere N. Of scores of which only the order means
+        something there is the AUROC.
     """
     rows = summary.to_dicts()
     texts = {
@@ -350,8 +362,11 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
         *(["ver_questions"] if (summary["ver_questions"] != summary["questions"]).any() else []),
         *(["sem2_split_questions"] if ((split > 0) & (split != summary["questions"])).any() else []),
     ]
-    columns = [(name, each) for metric in metrics_of("headline") for name, each in metric.columns()]
-    shown = [each for each in CONFIDENCES if each.pooled or (summary[f"{each.prefix}_questions"] > 0).any()]
+    given = scores_in(summary.columns)
+    columns = [(name, each) for metric in metrics_of("headline") for name, each in metric.columns(given)]
+    columns += [(f"{each.prefix}_auroc", each) for each in given if each.ranked]
+    shown = [*CONFIDENCES, *given]
+    shown = [each for each in shown if each in PAPER or (summary[f"{each.prefix}_questions"] > 0).any()]
     alone, numbers = (
         [end for each in some for name, own in columns if own == each for end in _triple(name)]
         for some in ([None], shown)

@@ -84,8 +84,8 @@ def tabulate(
         return []
     check_judge(judge)
     judge = judge or "rules"
-    if how.questions is not None or how.scorer is not None:
-        raise ParseError("a table of counts takes neither --questions nor --scorer: write a run file, X.db")
+    if how.questions is not None or how.scorer is not None or how.scores:
+        raise ParseError("a table of counts takes no --questions, --scorer or --score: write a run file, X.db")
     opened = open_samples(files, form=how.form, skip_bad=how.skip_bad, wanted=Wanted(model=how.model))
     pieces = iter(lambda: list(islice(opened.samples, _AT_ONCE)), [])
     table = _merged(_judged(piece, judge, how.answer_pattern) for piece in pieces)
@@ -265,6 +265,11 @@ class TabledRun(Run):
     def events(self) -> tuple[str, ...]:
         """Nothing was noticed."""
         return ()
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """It was given no scores."""
+        return {}
 
     @property
     def failed_calls(self) -> tuple[int, int]:

@@ -42,6 +42,7 @@ from .price_plan import CLASSES as CLASSES
 from .price_plan import DISTINCT_SHARE as DISTINCT_SHARE
 from .price_plan import PricePlan as PricePlan
 from .price_plan import check_judges as check_judges
+from .price_plan import judged_anew as judged_anew
 from .price_plan import plan as plan
 from .price_plan import plan_text as plan_text
 from .settings import CALLS as CALLS

@@ -353,7 +353,7 @@ def spent_at_most(store: Store, price_of: Callable[[str], Price | None]) -> tupl
     responds = (store.meta("identity") or {}).get("model", "")
 
     def priced(judge: str | None, usage: Usage) -> float:
-        price = price_of(responds if judge is None else _model_of(judge))
+        price = price_of(responds if judge is None else judging_model(judge))
         return 0.0 if price is None else price.of(usage)
 
     for judge, known, counted, asked, answered in store.bills():
@@ -366,6 +366,6 @@ def spent_at_most(store: Store, price_of: Callable[[str], Price | None]) -> tupl
     return cost, tokens
 
 
-def _model_of(judge: str) -> str:
+def judging_model(judge: str) -> str:
     """Give the model of a judge from the id that stands beside its replies, whatever its prompt was."""
     return judge.removeprefix("llm:").rsplit(";", 3)[0]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import canonical
+from semece.canonical_json import canonical, encodable
+from semece.errors import shortened
 from semece.prompts import is_blank
 from semece.store import StoredReply
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from semece.models import Call, Reply
     from semece.store import Slot
 
+
+LONGEST_WORD = 200
+"""Characters that are kept of a finish reason or an id."""
 
 MOST_KEPT = 200_000
 """Characters that are kept of a judge's reply that cannot be read: more than a reply that can be read has."""
@@ -58,16 +62,21 @@ def delivered_rows(
                 raw,
                 slot.judge,
                 slot.request,
-                reply.finish_reason,
+                _word(reply.finish_reason),
                 name,
                 call.usage.input_tokens if call.usage and first else None,
                 call.usage.output_tokens if call.usage and first else None,
                 cost if first else None,
                 call.latency,
-                call.request_id if place == 0 else None,
+                _word(call.request_id) if place == 0 else None,
             )
         )
     return rows
+
+
+def _word(given: object) -> str | None:
+    """Write what a service gave where a word is expected, whatever it is; a reply that was paid for is kept with it."""
+    return None if given is None else encodable(shortened(str(given), LONGEST_WORD))
 
 
 def _status(reply: Reply, stage: str, judge_text: Callable[[str], str] | None) -> str:

@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 UNREACHED = 4
 """After so many calls that found nobody, and none that did, a run stops."""
 
+IN_VAIN = 16
+"""After so many calls that may be paid for and brought nothing, and none that brought something, a run stops."""
+
+LONGEST_PAUSE = 6000.0
+"""Seconds; a service that wants to be left alone for longer ends the run: nobody waits for so long."""
+
 
 class Pace:
     """How many calls may be under way: halved on a rate limit, raised by one after as many successes.
@@ -218,8 +224,8 @@ class Caller:
         self.price = price
         terms = terms or Terms()
         self.patience, self.budget, self.stop = terms.patience, terms.budget, terms.stop
-        self._reached = False
-        self._unreached = 0
+        self._reached = self._served = False
+        self._unreached = self._in_vain = 0
         self._commit: asyncio.Future[None] | None = None
 
     async def deliver(
@@ -278,7 +284,8 @@ class Caller:
             call = await self._sent(request, reserved, slots[0])
             if isinstance(call, TransientError):
                 return call
-            self._reached = True
+            self._reached = self._served = True
+            self._in_vain = 0
             self.pace.delivered()
             for event in call.events:
                 self.store.add_event("model", event)
@@ -314,10 +321,10 @@ class Caller:
             if not error.maybe_paid:
                 settled = (0.0, 0)
             self._note_failure(error, slot, request.n)
-            if self._reaches_nobody(error):
-                nobody = ProviderError(f"{error}; nothing has answered yet: is the address right, is there a network?")
-                self.stop.because(nobody)
-                raise nobody from None
+            useless = self._useless(error)
+            if useless is not None:
+                self.stop.because(useless)
+                raise useless from None
             return error
         except ModelError as error:
             settled = (0.0, 0)
@@ -336,12 +343,28 @@ class Caller:
         cost = None if self.price is None else self.price.of(call.usage)
         return cost, call.usage.input_tokens + call.usage.output_tokens
 
-    def _reaches_nobody(self, error: TransientError) -> bool:
-        """Whether several calls found nobody and none found somebody: a wrong address, or no network."""
+    def _useless(self, error: TransientError) -> ProviderError | None:
+        """Say why asking on would be useless or would only cost, if it would, after one more call that brought nothing.
+
+        Nobody is there; whoever is there takes the money and brings nothing; or wants a pause that is too long.
+        """
         nobody = error.status == "connection" and not error.maybe_paid
         self._unreached += nobody
         self._reached = self._reached or not nobody
-        return self._unreached >= UNREACHED and not self._reached
+        self._in_vain += error.maybe_paid
+        if self._unreached >= UNREACHED and not self._reached:
+            return ProviderError(f"{error}; nothing has answered yet: is the address right, is there a network?")
+        served = max(4 * IN_VAIN, self.patience.attempts * self.pace.concurrency)  # an outage ends by itself
+        if self._in_vain >= (served if self._served else IN_VAIN):
+            return ProviderError(
+                f"{error}; {self._in_vain:,} calls in a row may be paid for and brought nothing: is --timeout long "
+                "enough, does a proxy cut replies off?"
+            )
+        if (error.retry_after or 0.0) > LONGEST_PAUSE:
+            return ProviderError(
+                f"{error}; the service wants a pause of {error.retry_after:,.0f} seconds: run it again then"
+            )
+        return None
 
     def _note_failure(self, error: TransientError, slot: Slot, choices: int) -> None:
         if error.status == "rate_limited" and self.pace.refused(error.retry_after):

@@ -9,10 +9,10 @@ from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.errors import SemeceError, in_dollars
-from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, run_procedure
+from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, run_procedure, spelling_of
 from semece.models import Message, check_model, service_of
 from semece.records import Partition
-from semece.sampling.budget import estimated_tokens, prompt_tokens
+from semece.sampling.budget import estimated_tokens, judging_model, prompt_tokens
 from semece.sampling.job import check_identity, resolve
 from semece.sampling.options import check_options
 from semece.sampling.request_templates import missing_slots
@@ -185,6 +185,42 @@ def _about(costs: list[float | None]) -> str:
         return ""
     total = sum(known)
     return " (free)" if total == 0 else f" (about {_usd(total)} for this run)"
+
+
+def judged_anew(job: Job) -> list[str]:
+    """Say which judges will judge a run again that they have judged with other texts or options, and what it takes.
+
+    Parameters
+    ----------
+    job : Job
+        The run; nothing is asked and nothing written.
+
+    Returns
+    -------
+    list of str
+        One sentence for each such model.
+    """
+    if not job.begun or not any(judge.model for judge in job.judges):
+        return []
+    with Store(str(job.path)) as store:
+        before = {
+            judge.model: known
+            for stage, judge in zip(STAGES, job.judges, strict=True)
+            for known in sorted(store.judges(stage))
+            if judge.id not in store.judges(stage) and judging_model(known) == judge.model
+        }
+    return [_anew(model, known, job) for model, known in before.items()] if before else []
+
+
+def _anew(model: str, known: str, job: Job) -> str:
+    """Say what judging again with a model takes, and how to keep what it said."""
+    stages = [stage for stage in plan(job).stages if stage.name in STAGES and stage.model == model]
+    old, costs = spelling_of(known), [s.batch_cost if job.calls.batch else s.cost for s in stages]
+    keeping = "" if old is None else f"; --judge '{old}' keeps what it said"
+    return (
+        f"{model} judged this run with other texts or options, and judges it again: {sum(s.calls for s in stages):,} "
+        f"calls{_about(costs) or ', price unknown'}{keeping}"
+    )
 
 
 class ToJudge(NamedTuple):

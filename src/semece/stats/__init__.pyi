@@ -60,6 +60,7 @@ from .diagnostics.changes import ComparedQuantity as ComparedQuantity
 from .diagnostics.judge_quality import grading_quality as grading_quality
 from .diagnostics.judge_quality import pair_quality as pair_quality
 from .diagnostics.judge_quality import partition_quality as partition_quality
+from .diagnostics.pools import in_order as in_order
 from .diagnostics.resampling import resampled_interval as resampled_interval
 from .estimators import estimate as estimate
 from .estimators import mode as mode
@@ -69,6 +70,7 @@ from .estimators import weighted_estimates as weighted_estimates
 from .estimators.semx import SemX as SemX
 from .estimators.semx import semx as semx
 from .recalibration import ENOUGH as ENOUGH
+from .recalibration import Domain as Domain
 from .recalibration import Effect as Effect
 from .recalibration import Recalibration as Recalibration
 from .recalibration import cross_fit as cross_fit

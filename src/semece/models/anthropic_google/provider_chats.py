@@ -20,14 +20,16 @@ from semece.errors import ModelError, ProviderError, TransientError, finish_stat
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
 from semece.models.protocol import Call, Reply
 from semece.models.services import is_loopback
+from semece.models.shared.http_limits import HEADERS, MOST_RESULTS, named, read_at_most, stay_at_host
 from semece.models.shared.refusals import (
+    COPY,
     Noticed,
     error_inside,
     is_too_long,
     meant_status,
     too_long,
 )
-from semece.models.shared.secrets import check_address, clear, hide, keep_out_of_logs, key_of, secrets_of, stay_at_host
+from semece.models.shared.secrets import check_address, clear, hidden_in, hide, keep_out_of_logs, key_of, secrets_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -165,6 +167,8 @@ class ProviderModel:
             except UNREADABLE as error:
                 raise self.unreadable(type(error).__name__) from None
             else:
+                if self.noticed.is_copy(raw, response.provider_response_id, (request.messages, request.seed)):
+                    raise TransientError(f"{self.who}: {COPY}", status="broken_body", maybe_paid=True)
                 return self.call(response, raw, latency=time.perf_counter() - started)
 
     async def _send(self, messages: Any, settings: Any, parameters: Any) -> tuple[Any, str]:  # noqa: ANN401
@@ -281,20 +285,21 @@ class ProviderModel:
         texts = [part.content for part in response.parts if part.part_kind == "text"]
         if status == "ok" and not response.parts and finish is None:
             raise self.unreadable("no text in it")
-        reply = Reply("".join(texts), status, None if finish is None else str(finish), self._kept(raw))
+        text = hide("".join(texts), self.secrets)
+        reply = Reply(text, status, None if finish is None else str(finish), self._kept(raw))
         usage = response.usage
         counted = None
         if usage.has_values():
-            counted = self.noticed.usage(self.name, usage.input_tokens, usage.output_tokens)
-        return Call((reply,), counted, response.provider_response_id, latency, self.noticed.told())
+            counted = self.noticed.usage(self.name, usage.input_tokens, usage.output_tokens, said=bool(text))
+        request_id = hidden_in(response.provider_response_id, self.secrets)
+        return Call((reply,), counted, request_id, latency, self.noticed.told())
 
     def _kept(self, body: str) -> str:
         """Keep a body without secrets, and without the spaces that some services send."""
-        body = hide(body, self.secrets)
         try:
-            return json.dumps(json.loads(body), ensure_ascii=False, separators=(",", ":"))
-        except ValueError:
-            return body
+            return json.dumps(hidden_in(json.loads(body), self.secrets), ensure_ascii=False, separators=(",", ":"))
+        except (ValueError, RecursionError):
+            return hide(body, self.secrets)
 
     async def fetched(self, path: str, query: Mapping[str, str]) -> tuple[int, dict[str, Any]]:
         """Get a resource of Google's as it is: status and JSON."""
@@ -319,8 +324,8 @@ class ProviderModel:
         refused = error.__cause__
         while refused is not None and not isinstance(refused, ProviderError):
             refused = refused.__cause__ or refused.__context__
-        if refused is not None:  # a redirect
-            return ProviderError(f"{self.name}: {refused}")
+        if refused is not None:  # of a hook
+            return named(self.name, refused)
         return explain(error, self.who, self.secrets)
 
     @property
@@ -358,17 +363,22 @@ def client_of(timeout: float, *, here: bool) -> Any:  # noqa: ANN401 - httpx2 is
     return httpx2.AsyncClient(
         timeout=httpx2.Timeout(timeout, connect=min(timeout, 30.0)),
         limits=limits,
+        headers=HEADERS,
         trust_env=not here,  # on this machine no proxy is asked
         event_hooks={"response": [stay_at_host, _keep_body]},
     )
 
 
 async def _keep_body(response: Any) -> None:  # noqa: ANN401 - httpx2 is there only with the extra
-    """Keep the body as it came, for the call that waits for it; an error with status 200 gets the status it means."""
+    """Read a body within its limit and keep it for the call that waits for it.
+
+    An error with status 200 gets the status it means.
+    """
     kept = kept_bodies.get()
+    results = response.request.method == "GET" and response.status_code < 400
+    await read_at_most(response, MOST_RESULTS if results else None)
     if kept is None:
         return
-    await response.aread()
     kept.append(response.text)
     if response.status_code == 200 and b'"error"' in response.content[:2000]:
         with suppress(ValueError, RecursionError):

@@ -19,17 +19,17 @@ from semece.errors import ModelError, ProviderError, TransientError, finish_stat
 from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
 from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
-from semece.models.shared.refusals import Noticed, is_too_long, too_long
+from semece.models.shared.http_limits import HEADERS, named, read_at_most, stay_at_host
+from semece.models.shared.refusals import COPY, Noticed, is_too_long, too_long
 from semece.models.shared.secrets import (
     basic_of,
     check_address,
     clear,
-    hide,
+    hidden_in,
     keep_out_of_logs,
     key_of,
     secrets_of,
     shown_address,
-    stay_at_host,
 )
 
 if TYPE_CHECKING:
@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from semece.models.protocol import ReplyStatus, Request
     from semece.models.services import Service
 
-
-MOST_BYTES = 32 << 20
-"""More than any reply has; what is longer, once it is unpacked, is not read on."""
 
 LONELY = 3
 """After so many calls in a row that gave one choice of several, they are asked for one by one."""
@@ -126,11 +123,11 @@ class OpenAICompatible:
             base_url=urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", "")),
             timeout=timeout,
             max_retries=0,
-            default_headers={"Authorization": f"Basic {basic}"} if basic else {},
+            default_headers=HEADERS | ({"Authorization": f"Basic {basic}"} if basic else {}),
             default_query=dict(parse_qsl(parts.query)),
             http_client=DefaultAsyncHttpxClient(
                 trust_env=not is_loopback(self._address),  # on this machine no proxy is asked
-                event_hooks={"response": [stay_at_host]},
+                event_hooks={"response": [stay_at_host, _read]},
             ),
         )
         if not self._service.organizations:
@@ -163,9 +160,13 @@ class OpenAICompatible:
                 refusal = Refusal.of(error)
             except losses() as error:
                 raise self._lost(error) from None
+            except ProviderError as error:  # of a hook
+                raise named(self.name, error) from None
             if refusal is None:
                 latency = time.perf_counter() - started
                 call = self._read(text, body.get("n", 1), headers.get("x-request-id"), latency)
+                if self._noticed.is_copy(text, call.request_id, (request.messages, request.seed)):
+                    raise TransientError(f"{self._who}: {COPY}", status="broken_body", maybe_paid=True)
                 return self._counted(call, body.get("n", 1))
             if (call := self._unanswered(refusal, body)) is not None:  # type: ignore[assignment]
                 return call
@@ -183,24 +184,22 @@ class OpenAICompatible:
 
     async def _sent(self, body: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
         """Send a request and give the reply's text, within the time that one call has."""
-        create = self._client.chat.completions.with_streaming_response.create
-        async with asyncio.timeout(self._timeout), create(**body) as reply:
-            data = bytearray()
-            async for part in reply.iter_bytes():
-                data += part
-                if len(data) > MOST_BYTES:
-                    raise TransientError(
-                        f"{self._who}: the reply is longer than {MOST_BYTES >> 20} MB",
-                        status="broken_body",
-                        maybe_paid=True,
-                    )
-            return self._decoded(bytes(data), reply.http_response.encoding or "utf-8"), reply.headers
+        async with asyncio.timeout(self._timeout):
+            reply = await self._client.chat.completions.with_raw_response.create(**body)
+        return self._decoded(reply.content, reply.http_response.encoding or "utf-8"), reply.headers
 
-    def _decoded(self, data: bytes, encoding: str) -> str:
-        """Read the bytes of a reply; a byte order mark, and bytes that are no text, are noticed."""
-        text = data.decode(encoding, "replace")
-        if "\ufffd" in text and "\ufffd".encode(encoding, "ignore") not in data:
-            self._noticed.tell(f"{self.name} sent bytes that are no {encoding}: they are kept as \ufffd")
+    def _decoded(self, data: bytes, told: str) -> str:
+        """Read the bytes of a reply; a byte order mark, and bytes that are no text, are noticed.
+
+        JSON says its encoding itself; what the header tells counts where that does not fit.
+        """
+        encoding = json.detect_encoding(data).removesuffix("-sig")
+        try:
+            text = data.decode(encoding)
+        except UnicodeError:
+            encoding, text = _as_told(data, told)
+            if "\ufffd" in text:
+                self._noticed.tell(f"{self.name} sent bytes that are no {encoding}: they are kept as \ufffd")
         if text.startswith("\ufeff"):
             self._noticed.tell(f"{self.name} begins its replies with a byte order mark: it is left out")
         return text.removeprefix("\ufeff")
@@ -264,8 +263,8 @@ class OpenAICompatible:
         return explain(refusal, self._who, self._clean(refusal.sentence))
 
     def _lost(self, error: Exception) -> ModelError:
-        if isinstance(error.__cause__, ModelError):  # a redirect that was refused
-            return ProviderError(f"{self.name}: {error.__cause__}")
+        if isinstance(error.__cause__, ProviderError):  # of a hook
+            return named(self.name, error.__cause__)
         return lost(error, self._who, self._clean(str(error.__cause__ or error)))
 
     @property
@@ -278,23 +277,24 @@ class OpenAICompatible:
         replies: tuple[Reply, ...] = ()
         why = "a web page in its place" if text.lstrip().startswith("<") else "it is no JSON"
         try:
-            body = json.loads(hide(text, self._secrets))
+            body = hidden_in(json.loads(text), self._secrets)
             why = "there are no choices in it"
-            choices = sorted(filter(_is_choice, body["choices"]), key=lambda choice: choice.get("index") or 0)
+            choices = sorted(filter(_is_choice, body["choices"]), key=_index)
             replies = tuple(_reply(choice) for choice in choices[:wanted])
-            usage, request_id = self._usage(body), request_id or body.get("id")
+            usage = self._usage(body, said=any(reply.text for reply in replies))
+            request_id = hidden_in(request_id or body.get("id"), self._secrets)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             replies = ()
         if not replies:
             raise TransientError(f"{self._who}: the reply was broken: {why}", status="broken_body", maybe_paid=True)
         return Call(replies, usage, request_id, latency)
 
-    def _usage(self, body: Mapping[str, Any]) -> Usage | None:
+    def _usage(self, body: Mapping[str, Any], *, said: bool) -> Usage | None:
         """Read what was counted; numbers that cannot be are none."""
         used = body.get("usage")
         if not isinstance(used, dict) or "prompt_tokens" not in used:
             return None
-        return self._noticed.usage(self.name, used["prompt_tokens"], used.get("completion_tokens") or 0)
+        return self._noticed.usage(self.name, used["prompt_tokens"], used.get("completion_tokens") or 0, said=said)
 
     def _counted(self, call: Call, wanted: int) -> Call:
         """Notice that choices are missing; a service that gives one of several again and again is asked one by one."""
@@ -319,6 +319,25 @@ def _format(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if schema is None:
         return None
     return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)}}
+
+
+async def _read(response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
+    """Read a body within its limit; the results of a batch are read line by line, by who asked for them."""
+    if response.status_code >= 400 or not response.url.path.endswith("/content"):
+        await read_at_most(response)
+
+
+def _as_told(data: bytes, encoding: str) -> tuple[str, str]:
+    """Read bytes as a header tells, or as UTF-8 where that names nothing that texts are written in."""
+    try:
+        return encoding, data.decode(encoding, "replace")
+    except (LookupError, UnicodeError):
+        return "utf-8", data.decode("utf-8", "replace")
+
+
+def _index(choice: Mapping[str, Any]) -> int:
+    index = choice.get("index")
+    return index if type(index) is int else 0
 
 
 def _is_choice(choice: Any) -> bool:  # noqa: ANN401 - JSON

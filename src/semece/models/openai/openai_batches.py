@@ -67,6 +67,8 @@ class OpenAIBatches(OpenAICompatible):
 
         try:
             yield
+        except TransientError as error:
+            raise _about(error, creating) from None
         except openai.APIStatusError as error:
             refusal = Refusal.of(error)
             if refusal.status != 404:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from semece.models.protocol import Call, Reply, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 
 _STATUSES = {
@@ -125,6 +125,11 @@ def may_leave_out(name: str, sentence: str) -> bool:
 MOST_TOKENS = 10**9
 """More than any call can take."""
 
+REMEMBERED = 20_000
+"""Replies that are remembered, to know them if they come again: more than come while a connection is kept unused."""
+
+COPY = "an earlier reply came again, to another request: does a proxy repeat replies?"
+
 
 @dataclass(slots=True)
 class Noticed:
@@ -151,6 +156,8 @@ class Noticed:
     dropped: set[str] = field(default_factory=set)
     news: list[str] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
+    _replies: dict[int, tuple[int, str]] = field(default_factory=dict, repr=False)
+    _doubted: bool = field(default=False, repr=False)
 
     def drop(self, name: str, sentence: str) -> None:
         """Leave an option out from now on; say so the first time."""
@@ -164,7 +171,7 @@ class Noticed:
             self.known.add(sentence)
             self.news.append(sentence)
 
-    def usage(self, name: str, input_tokens: object, output_tokens: object) -> Usage | None:
+    def usage(self, name: str, input_tokens: object, output_tokens: object, *, said: bool = False) -> Usage | None:
         """Take what a service says it counted; None if it cannot be true, and then that is news.
 
         Parameters
@@ -173,6 +180,8 @@ class Noticed:
             The model's spelling.
         input_tokens, output_tokens : object
             As they came.
+        said : bool
+            Whether a text came, which cannot have taken no token.
 
         Returns
         -------
@@ -189,10 +198,43 @@ class Noticed:
         """
         told = (input_tokens, output_tokens)
         known = [tokens for tokens in told if type(tokens) is int and 0 <= tokens <= MOST_TOKENS]
-        if len(known) == len(told):
+        if len(known) == len(told) and not (said and output_tokens == 0):
             return Usage(*known)
         self.tell(f"{name} gives numbers of tokens that cannot be: what its calls take is not known")
         return None
+
+    def is_copy(self, body: str, name: object, asked: Hashable) -> bool:
+        """Tell whether a reply is one that another request got, come again: by a proxy, or on a mixed-up connection.
+
+        A service that gives all its replies one name may well say the same twice; it is doubted once and asked again.
+
+        Parameters
+        ----------
+        body : str
+            The reply, whole.
+        name : object
+            The id that the service gave it; what is no text names nothing.
+        asked : hashable
+            What was asked.
+
+        Examples
+        --------
+        >>> noticed = Noticed()
+        >>> noticed.is_copy("{a}", "1", "seed 1"), noticed.is_copy("{a}", "1", "seed 1")
+        (False, False)
+        >>> noticed.is_copy("{b}", "2", "seed 2"), noticed.is_copy("{a}", "1", "seed 3")
+        (False, True)
+        """
+        if not isinstance(name, str) or not name:
+            return False
+        before, _ = self._replies.setdefault(hash(body), (hash(asked), name))
+        if before == hash(asked):
+            while len(self._replies) > REMEMBERED:
+                del self._replies[next(iter(self._replies))]
+            return False
+        several = len({name for _, name in self._replies.values()}) > 1
+        copy, self._doubted = several or not self._doubted, True
+        return copy
 
     def told(self) -> tuple[str, ...]:
         """Give the news once."""

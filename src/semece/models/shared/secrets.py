@@ -9,10 +9,10 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from semece.errors import ModelError, ProviderError, shortened
+from semece.errors import ModelError, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from semece.models.services import Service
 
@@ -248,6 +248,24 @@ def hide(text: str, secrets: Iterable[str]) -> str:
     return text
 
 
+def hidden_in(value: Any, secrets: Sequence[str]) -> Any:  # noqa: ANN401 - JSON
+    r"""Take secrets out of all texts of what was read from JSON, however they were spelled there.
+
+    Examples
+    --------
+    >>> import json
+    >>> hidden_in(json.loads('{"said": ["sk-1234\\u0035\\/6"]}'), ["sk-12345/6"])
+    {'said': ['***']}
+    """
+    if isinstance(value, str):
+        return hide(value, secrets)
+    if isinstance(value, list):
+        return [hidden_in(each, secrets) for each in value]
+    if isinstance(value, dict):
+        return {hide(name, secrets): hidden_in(each, secrets) for name, each in value.items()}
+    return value
+
+
 def clear(text: str, secrets: Iterable[str]) -> str:
     """Take secrets out of a text and make it one line of at most 300 characters.
 
@@ -258,19 +276,3 @@ def clear(text: str, secrets: Iterable[str]) -> str:
     """
     line = " ".join(hide(text, secrets).split())
     return shortened(line, LONGEST_SENTENCE, mark="...", kept=LONGEST_SENTENCE)
-
-
-async def stay_at_host(response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
-    """Refuse a redirect to a host that nobody named: prompts and keys do not go there. A hook of an HTTP client.
-
-    Raises
-    ------
-    semece.errors.ProviderError
-        With the host that is named.
-    """
-    location = response.headers.get("location")
-    if location and response.is_redirect and (host := response.url.join(location).host) != response.url.host:
-        raise ProviderError(
-            f"{response.url.host} sends requests on to {host}: nothing is sent there; name it with --base-url if it is "
-            "where they should go"
-        )

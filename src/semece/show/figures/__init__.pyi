@@ -8,8 +8,10 @@ from .canvas import INK as INK
 from .canvas import MARKERS as MARKERS
 from .canvas import MUTED as MUTED
 from .canvas import NAMES as NAMES
+from .canvas import OTHERS as OTHERS
 from .canvas import figure as figure
 from .canvas import grid as grid
+from .canvas import look_of as look_of
 from .canvas import save as save
 from .canvas import style as style
 from .diagnostic_figures import plot_budget as plot_budget

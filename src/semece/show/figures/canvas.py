@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -38,6 +38,31 @@ COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#
 MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^", "semx": "D"}
 
 NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Verbalized", "semx": "SemX"}
+
+OTHERS: tuple[tuple[str, str], ...] = (("#2f7d43", "v"), ("#8a6100", "P"), ("#007c89", "X"), ("#55555c", "*"))
+"""Colour and marker of scores that a run was given, in turn."""
+
+
+class Look(NamedTuple):
+    """Colour, marker and name of a confidence in figures."""
+
+    color: str
+    marker: str
+    name: str
+
+
+def look_of(estimator: str, place: int = 0) -> Look:
+    """Say how a confidence is drawn; of a score that a run was given by its place among those.
+
+    Examples
+    --------
+    >>> look_of("sem2").name, look_of("p_true").marker, look_of("entropy", 1).marker
+    ('Sem2', 'v', 'P')
+    """
+    if estimator in NAMES:
+        return Look(COLORS[estimator], MARKERS[estimator], NAMES[estimator])
+    return Look(*OTHERS[place % len(OTHERS)], estimator.replace("$", r"\$"))
+
 
 STYLE: dict[str, Any] = {
     "font.family": "sans-serif",

@@ -10,12 +10,12 @@ from semece.show.figures.canvas import (
     COLORS,
     FAINT,
     INK,
-    MARKERS,
     MUTED,
     NAMES,
     axes_or_new,
     column_of,
     legend_below,
+    look_of,
     styled,
 )
 
@@ -54,10 +54,13 @@ def plot_margin(table: pl.DataFrame, *, ax: Axes | None = None, boundaries: pl.D
     ['Sem1', 'Sem2']
     """
     ax = axes_or_new(ax)
-    for name in (name for name in COLORS if name in set(table["estimator"])):
+    names = list(dict.fromkeys(table["estimator"]))
+    others = [name for name in names if name not in NAMES]
+    for name in names:
+        place = others.index(name) if name in others else 0
         rows = table.filter(table["estimator"] == name)
         middle = (column_of(rows, "low") + column_of(rows, "high")) / 2
-        ax.plot(middle, column_of(rows, "ece"), **_line(name), clip_on=False)
+        ax.plot(middle, column_of(rows, "ece"), **_line(name, place), clip_on=False)
     every = table.filter(table["estimator"] == "sem1")
     ax.set(xlim=(0, 1), ylim=(0, None), xlabel=r"margin $\Delta$", ylabel="|confidence − accuracy|")
     strip = ax.inset_axes((0.0, 1.02, 1.0, 0.16))
@@ -287,7 +290,8 @@ def plot_predictions(table: Table, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _line(name: str) -> dict[str, Any]:
+def _line(name: str, place: int = 0) -> dict[str, Any]:
     """Give the style of an estimator's line: Sem2 is hollow, so that what it hides is seen through it."""
+    look = look_of(name, place)
     hollow = {"mfc": "white"} if name == "sem2" else {}
-    return {"color": COLORS[name], "marker": MARKERS[name], "ms": 3.8, "label": NAMES[name]} | hollow
+    return {"color": look.color, "marker": look.marker, "ms": 3.8, "label": look.name} | hollow

@@ -15,9 +15,9 @@ from semece.show.figures.canvas import (
     axes_or_new,
     column_of,
     legend_below,
+    look_of,
     styled,
 )
-from semece.stats import check_choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
         With ``low, high, count, confidence, accuracy, accuracy_low, accuracy_high``; bins with count 0 are left out.
     ax : Axes, optional
         Where to draw; a new figure of one column by default.
-    estimator : {'sem1', 'sem2', 'verbalized'}
+    estimator : {'sem1', 'sem2', 'verbalized'} or str
         Whose colour and marker to use.
     title : str
         Above the counts; the estimator's name by default.
@@ -57,11 +57,11 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('confidence', 'accuracy')
     """
-    check_choice("estimator", estimator, tuple(NAMES))
+    look = look_of(estimator)
     ax = axes_or_new(ax)
     low, high, count, confidence, accuracy = _occupied(table, "low", "high", "count", "confidence", "accuracy")
     accuracy_low, accuracy_high = _occupied(table, "accuracy_low", "accuracy_high")
-    color, marker = COLORS[estimator], MARKERS[estimator]
+    color, marker = look.color, look.marker
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
     ax.vlines(confidence, confidence, accuracy, color=color, alpha=0.35, lw=4.5, zorder=2)
     spread = np.abs(np.vstack([accuracy - accuracy_low, accuracy_high - accuracy]))
@@ -70,7 +70,7 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
     ax.text(1.02, 0.0, "over-confident", color=MUTED, size=6.5, rotation=90, ha="left", va="bottom")
     ax.text(0.03, 0.97, "under-confident", color=MUTED, size=6.5, ha="left", va="top")
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
-    _counts(ax, low, high, count, title=title or NAMES[estimator])
+    _counts(ax, low, high, count, title=title or look.name)
     return ax
 
 
@@ -98,7 +98,7 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
         One per model. The one named ``pooled`` is drawn with its intervals.
     ax : Axes, optional
         Where to draw; a new figure of one column by default.
-    estimator : {'sem1', 'sem2', 'verbalized'}
+    estimator : {'sem1', 'sem2', 'verbalized'} or str
         Whose colour the pooled curve has.
 
     Returns
@@ -113,7 +113,7 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'pooled']
     """
-    check_choice("estimator", estimator, tuple(NAMES))
+    look = look_of(estimator)
     ax = axes_or_new(ax)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
     dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 1, 1, 1, 1, 1)))
@@ -124,10 +124,10 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
     if "pooled" in tables:
         names = ("confidence", "accuracy", "accuracy_low", "accuracy_high")
         confidence, accuracy, low, high = _occupied(tables["pooled"], *names)
-        ax.fill_between(confidence, low, high, color=COLORS[estimator], alpha=0.2, lw=0, zorder=3)
-        style: dict[str, Any] = {"color": COLORS[estimator], "lw": 1.8, "marker": MARKERS[estimator], "ms": 4}
+        ax.fill_between(confidence, low, high, color=look.color, alpha=0.2, lw=0, zorder=3)
+        style: dict[str, Any] = {"color": look.color, "lw": 1.8, "marker": look.marker, "ms": 4}
         ax.plot(confidence, accuracy, label="pooled", zorder=4, clip_on=False, **style)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal", title=NAMES[estimator])
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal", title=look.name)
     legend_below(ax, handlelength=2.6)
     return ax
 
@@ -194,7 +194,7 @@ def plot_risk_coverage(
         With ``threshold, coverage, risk``, from the highest threshold down.
     ax : Axes, optional
         Where to draw; several estimators may be drawn on one.
-    estimator : {'sem1', 'sem2', 'verbalized'}
+    estimator : {'sem1', 'sem2', 'verbalized'} or str
         Whose colour and marker to use.
     threshold : float, optional
         An abstention threshold to mark: the last point at or above it.
@@ -209,12 +209,12 @@ def plot_risk_coverage(
     >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
     ('share of questions answered', ['answer from 0.80'])
     """
-    check_choice("estimator", estimator, tuple(NAMES))
     ax = axes_or_new(ax)
+    look = look_of(estimator, sum(line.get_label() not in NAMES.values() for line in ax.get_lines()))
     thresholds, coverage, risk = (column_of(table, name) for name in ("threshold", "coverage", "risk"))
-    color, marker = COLORS[estimator], MARKERS[estimator]
+    color, marker = look.color, look.marker
     every = max(1, len(risk) // 8)
-    ax.plot(coverage, risk, color=color, marker=marker, ms=3.5, markevery=every, label=NAMES[estimator], clip_on=False)
+    ax.plot(coverage, risk, color=color, marker=marker, ms=3.5, markevery=every, label=look.name, clip_on=False)
     answered = thresholds >= (np.inf if threshold is None else threshold)
     if threshold is not None and answered.any():
         x, y = coverage[answered][-1], risk[answered][-1]

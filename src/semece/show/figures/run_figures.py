@@ -47,7 +47,7 @@ ABOVE, RAISED, WIDE, NARROW = 6, 13, 34, 28
 """Points between a panel and its title, and over what stands there; letters in a line of a wide and of a small one."""
 
 
-def draw(name: str, runs: Sequence[Run]) -> Figure:
+def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figure:
     """Draw a figure of runs.
 
     Parameters
@@ -57,6 +57,8 @@ def draw(name: str, runs: Sequence[Run]) -> Figure:
         ``predictions`` puts all runs on one; the others have a panel per run.
     runs : sequence of Run
         Opened run files, at least one.
+    scores : sequence of str
+        Of ``reliability``: which confidences, by name; all of them unless some are named.
 
     Returns
     -------
@@ -72,7 +74,10 @@ def draw(name: str, runs: Sequence[Run]) -> Figure:
     """
     if name not in FIGURES:
         raise ValueError(f"figure must be one of {', '.join(FIGURES)}; got {name!r}")
-    return FIGURES[name](list(groups(runs)))
+    if scores and name != "reliability":
+        raise ValueError(f"only the figure reliability has a choice of scores; got {name!r}")
+    every = list(groups(runs))
+    return _reliability(every, scores) if scores else FIGURES[name](every)
 
 
 def _each(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[PooledQuestions]) -> Figure:
@@ -164,21 +169,27 @@ def reliability_of(pool: Pool, estimator: str) -> ReliabilityTable | None:
     """Tabulate the reliability of one confidence; None where no question has it."""
     from semece.stats import reliability_table
 
-    c, a = known(getattr(pool, estimator), pool.correct)
+    c, a = known(dict(pool.confidences()).get(estimator, np.full(len(pool.correct), np.nan)), pool.correct)
     return reliability_table(c, a) if c.size else None
 
 
-def _reliability(every: Sequence[PooledQuestions]) -> Figure:
-    """Draw a panel per confidence: bins of one run, or a curve per run and all of them pooled."""
+def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -> Figure:
+    """Draw a panel per confidence, all or those named: bins of one run, or a curve per run and all of them pooled."""
     if len([group for group in every if group.model != POOLED]) > MOST:
         return _each(_reliability_together, every)
     several = len({group.dataset for group in every}) > 1
     shown = [group for group in every if not (several and group.model == POOLED)]
-    names = [name for name in figures.NAMES if any(name in dict(group.pool.confidences()) for group in shown)]
+    found = {name for group in shown for name, _ in group.pool.confidences()}
+    order = dict.fromkeys((*figures.NAMES, *(name for group in shown for name in group.pool.scores)))
+    names = [name for name in scores or order if name in found]
+    if missing := [name for name in scores if name not in found]:
+        raise SemeceError(f"no run has a confidence {missing[0]!r}; there are {', '.join(sorted(found))}")
+    if len(names) > MOST:
+        raise SemeceError(f"a figure has at most {MOST} panels; choose confidences with --score: {', '.join(names)}")
     fig, axes = _panels(len(names))
     for ax, name in zip(axes, names, strict=True):
-        found = (reliability_of(group.pool, name) for group in shown)
-        tables = {title: table for title, table in zip(titles(shown), found, strict=True) if table is not None}
+        made = (reliability_of(group.pool, name) for group in shown)
+        tables = {title: table for title, table in zip(titles(shown), made, strict=True) if table is not None}
         if len(shown) == 1:
             figures.plot_reliability(*tables.values(), ax=ax, estimator=name)
         else:
@@ -237,7 +248,7 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
 def _risk_coverage(ax: Axes, group: PooledQuestions) -> None:
     from semece.stats import risk_coverage
 
-    for name, values in group.pool.confidences():
+    for name, values in (*group.pool.confidences(), *group.pool.orders()):
         figures.plot_risk_coverage(risk_coverage(*known(values, group.pool.correct)), ax=ax, estimator=name)
 
 

@@ -13,6 +13,7 @@ from semece.errors import SemeceError, in_dollars
 from semece.runs import all_names, row_of_run
 from semece.runs import write as write_file
 from semece.show.report.page import MARK, Page, render
+from semece.show.report.sections import recalibration_section
 from semece.show.tables.paper_tables import group_of
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def page_of(run: Run, names: Names) -> Page:
         facts={"Model": run.model, "Dataset": run.dataset, "Cost": cost_text(*run.spent)},
         events=run.events,
         group=group_of(names.model, [run]) if (estimates["status"] == "complete").any() else None,
+        recalibrated=recalibration_section(run.recalibration_effects),
     )
 
 

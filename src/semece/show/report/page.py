@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from semece.runs import cells, shown
+from semece.runs import cells, scores_in, shown
 from semece.show import figures
 from semece.show.report.entries import STATUS_WORDS, make_entries, short, status_list
 from semece.show.report.sections import sections
@@ -29,7 +29,7 @@ from semece.show.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from jinja2 import Template
     from markupsafe import Markup
@@ -59,6 +59,7 @@ VARIABLES: dict[str, str] = {
     figures.MUTED: "var(--muted)",
     figures.FAINT: "var(--faint)",
     **{color: f"var(--{name})" for name, color in figures.COLORS.items()},
+    **{color: f"var(--score-{place})" for place, (color, _) in enumerate(figures.OTHERS, start=1)},
 }
 """Which colour of a figure is which variable of the page's style, so that figures follow light and dark."""
 
@@ -87,6 +88,8 @@ class Page:
         What the run noticed.
     group : PooledQuestions or None
         Its complete questions, pooled; None if there is none.
+    recalibrated : Section or None
+        What the map changes that recalibrates it; None if none does.
     """
 
     summary: Mapping[str, Any]
@@ -98,6 +101,7 @@ class Page:
     facts: Mapping[str, str] = field(default_factory=dict)
     events: tuple[str, ...] = ()
     group: PooledQuestions | None = None
+    recalibrated: Section | None = None
 
 
 def render(pages: Sequence[Page], *, title: str | None = None) -> str:
@@ -167,11 +171,17 @@ def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
         **says(page.summary),
         "ruled": _ruled(page.judges),
         "partial": _partial(*page.complete),
-        "figures": _figures(page.estimates, prefix=prefix),
-        "sections": [_section(section, prefix=prefix) for section in sections(page.group)] if page.group else [],
+        "figures": _figures(page.estimates, _words(page.summary), prefix=prefix),
+        "sections": [_section(section, prefix=prefix) for section in _sections(page)],
         "facts": _facts(page),
         "entries": make_entries(page.views, largest=round(room * len(page.views))),
     }
+
+
+def _sections(page: Page) -> Iterator[Section]:
+    """Give the parts of a run's page, the recalibration first."""
+    yield from filter(None, [page.recalibrated])
+    yield from sections(page.group) if page.group else ()
 
 
 def _ruled(judges: tuple[str, str]) -> str:
@@ -214,18 +224,25 @@ def _alarms(views: Sequence[QuestionView]) -> str:
     return f"{plural(count, 'question')} to look at: show those with alarms below" if count else "none"
 
 
-def _figures(estimates: pl.DataFrame, *, prefix: str) -> list[dict[str, Any]]:
+def _words(summary: Mapping[str, Any]) -> dict[str, str]:
+    """Say what each confidence is: our own, and those that the run was given."""
+    given = [each.column for each in scores_in(summary) if not each.ranked and not each.attempted]
+    return _ESTIMATORS | {name: f"{name}, which came with the answers" for name in given}
+
+
+def _figures(estimates: pl.DataFrame, words_of: Mapping[str, str], *, prefix: str) -> list[dict[str, Any]]:
     """Draw a reliability diagram of each estimator that has numbers."""
     drawn = []
-    for name, words in _ESTIMATORS.items():
+    for place, (name, words) in enumerate(words_of.items()):
         table = reliability(estimates, name)
         if table is None:
             continue
         fig, (ax,) = figures.figure()
         figures.plot_reliability(table, ax=ax, estimator=name)
         caption = f"{words}. {plural(int(table['count'].sum()), 'question')}; error bars are 95 % intervals."
-        svg = inline_svg(fig, prefix=f"{prefix}{name}", title=f"Reliability diagram. {caption}")
-        drawn.append({"name": figures.NAMES[name], "caption": caption, "svg": svg, "table": _bins(table)})
+        own = name if name in figures.NAMES else f"score{place}"
+        svg = inline_svg(fig, prefix=f"{prefix}{own}", title=f"Reliability diagram. {caption}")
+        drawn.append({"name": figures.NAMES.get(name, name), "caption": caption, "svg": svg, "table": _bins(table)})
     return drawn
 
 

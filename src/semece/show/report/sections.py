@@ -5,19 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables import KNOWS, end_text, value_text
+from semece.show.tables import KNOWS, MEASURES, end_text, value_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
-from semece.stats import FEW, alignment, sweep
+from semece.stats import FEW, alignment, effect_sentence, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import polars as pl
     from matplotlib.figure import Figure
 
     from semece.show.tables.paper_tables import PooledQuestions
+    from semece.stats import Effect
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,22 @@ def _model(group: PooledQuestions) -> Section:
     caption = "What fewer answers per question would have shown; error bars are 95 % intervals."
     sentences = (MEANING, f"The held-out gap, with its 95 % interval, is {some}.")
     return Section(KNOWS, sentences, (bins, _draw("semx-budget", group, caption)), semx_rows(group))
+
+
+UNSEEN = (
+    "The confidence before and after recalibration, on questions that the map has not seen; brackets are 95 % "
+    "intervals of the change, paired by question."
+)
+
+
+def recalibration_section(effects: tuple[Effect, ...]) -> Section | None:
+    """Show what a map changes; None where nothing does."""
+    if not effects:
+        return None
+    names = ("before", "after", "change", "change_low", "change_high")
+    rows = [(MEASURES[each.name], each.before, each.after, *each.change) for each in effects]
+    table = pl.DataFrame(rows, schema={"number": pl.String} | dict.fromkeys(names, pl.Float64), orient="row")
+    return Section("Recalibrated", (UNSEEN, effect_sentence(effects)), (), table.fill_nan(None))
 
 
 def _gap_text(row: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from semece.runs import (
     KNOWS,
+    MEASURES,
     NOTE,
     REASONS,
     Format,
@@ -41,6 +42,7 @@ from semece.stats import REGIMES, gap_interval
 
 __all__ = [
     "KNOWS",
+    "MEASURES",
     "NOTE",
     "REASONS",
     "REGIMES",

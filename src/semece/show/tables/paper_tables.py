@@ -26,7 +26,7 @@ from semece.runs import (
 from semece.stats import BUDGETS, alignment, frame, margin_strata, rate, rate_slope, semx_table, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -56,6 +56,8 @@ class PooledQuestions(NamedTuple):
         Which of the complete questions get no answer.
     asked : int
         How many questions were asked, failed ones too.
+    tokens : mapping of str to float
+        Input and output tokens per asked question, by stage; stages without a count are not there.
     correction : Correction or None
         What an audit of the judge changes; None for several runs.
     """
@@ -68,6 +70,7 @@ class PooledQuestions(NamedTuple):
     classes: GradedClasses
     refused: NDArray[np.bool_]
     asked: int
+    tokens: Mapping[str, float] = {}
     correction: Correction | None = None
 
 
@@ -148,7 +151,17 @@ def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
     found = group_of_views(first.names.dataset, model, first.n, [view for run in runs for view in run.question_views()])
-    return found._replace(correction=first.correction) if len(runs) == 1 else found
+    correction = first.correction if len(runs) == 1 else None
+    return found._replace(tokens=run_tokens(runs), correction=correction)
+
+
+def run_tokens(runs: Sequence[Run]) -> dict[str, float]:
+    """Give the tokens per asked question of answering and of grouping; nothing if a run has no count of answering."""
+    stages = [run.tokens for run in runs]
+    asked = sum(len(run.question_views()) for run in runs)
+    if not all("respond" in each for each in stages):
+        return {}
+    return {name: sum(each.get(name, 0) for each in stages) / asked for name in ("respond", "partition")}
 
 
 def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:
@@ -277,7 +290,10 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give ECE, Brier score, AUROC, AURC of every confidence score, on the questions that have it.
 
     ``recalibrated_ece`` and ``recalibrated_brier``: by Platt's line, each question by a line that has not seen it.
-    ``clipped``: questions whose corrected entropy agreement was below 0.
+    Where only the order of a score means something there is no other ECE or Brier score. ``tokens``: input and output
+    tokens per asked question that the score took, for the answers and, but for the stated confidence, for the grouping
+    by all judges of the file; null where nothing was counted, as for scores that came with the answers. ``clipped``:
+    questions whose corrected entropy agreement was below 0.
     """
     from semece.stats.estimators import entropy
 
@@ -292,27 +308,49 @@ def baseline_rows(group: PooledQuestions) -> pl.DataFrame:
         "entropy agreement, Miller-Madow": agreement["miller-madow"].value,
         "exp(-entropy)": entropy.exp_entropy(counts=counts),
         "exp(-entropy), Miller-Madow": entropy.exp_entropy(counts=counts, correction="miller-madow"),
+        **pool.scores,
+        **pool.ranked,
     }
-    rows = []
+    rows: list[dict[str, Any]] = []
+    given = {*pool.scores, *pool.ranked}
     for name, values in scores.items():
         c, a, ids = known(np.asarray(values), pool.correct, group.ids)
         if c.size:
-            found = {metric.name: metric.measure(c, a, ids=repeated(ids)) for metric in metrics_of("baselines")}
+            found = baselines(c, a, repeated(ids), ranked=name in pool.ranked)
+            tokens = {"tokens": _tokens_of(name, group.tokens) if name not in given else None}
             clipped = agreement["miller-madow"].n_clipped if name.startswith("entropy agreement, ") else 0
-            found |= recalibrated_baselines(c, a, repeated(ids))
-            rows.append({"score": name, "questions": c.size} | spread_all(found) | {"clipped": clipped})
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.selectors.float().fill_nan(None))
+            rows.append({"score": name, "questions": c.size} | spread_all(found) | tokens | {"clipped": clipped})
+    return summary_frame(rows).with_columns(pl.selectors.float().fill_nan(None))
+
+
+def baselines(
+    score: NDArray[np.float64], correct: NDArray[np.float64], ids: NDArray[Any] | None, *, ranked: bool
+) -> dict[str, Any]:
+    """Measure a score as it is and recalibrated; of a ranked one only what its order decides, and recalibrated."""
+    from semece.stats import in_order
+
+    c = in_order(score) if ranked else score
+    shown = [metric for metric in metrics_of("baselines") if metric.of_order or not ranked]
+    found = {metric.name: metric.measure(c, correct, ids=ids) for metric in shown}
+    return found | recalibrated_baselines(score, correct, ids, ranked=ranked)
+
+
+def _tokens_of(score: str, tokens: Mapping[str, float]) -> float | None:
+    """Add up the stages that a score needs; None where the answers have no count."""
+    if "respond" not in tokens:
+        return None
+    return tokens["respond"] + (0 if score == "verbalized" else tokens.get("partition", 0))
 
 
 def recalibrated_baselines(
-    confidence: NDArray[np.float64], correct: NDArray[np.float64], ids: NDArray[Any] | None
+    score: NDArray[np.float64], correct: NDArray[np.float64], ids: NDArray[Any] | None, *, ranked: bool
 ) -> dict[str, Any]:
     """Give ECE and Brier score of a score after cross-fitted recalibration; none for a single question."""
     from semece.stats import cross_fit
 
     if len(correct if ids is None else np.unique(ids)) < 2:
         return {}
-    after = cross_fit(confidence, correct, ids=ids).confidence
+    after = cross_fit(score, correct, ids=ids, domain="real" if ranked else "unit").confidence
     chosen = (metric for metric in metrics_of("baselines") if metric.name in {"ece", "brier"})
     return {f"recalibrated_{metric.name}": metric.measure(after, correct, ids=ids) for metric in chosen}
 

@@ -91,13 +91,14 @@ def rank_arms(
 
 def _ranked(pools: Sequence[Pool], quantities: Quantities) -> Iterator[tuple[str, ComparedQuantity, Sides]]:
     """Give each quantity by its name, with confidence and correctness of every arm."""
-    for quantity in (each for each in quantities if not each.confidences):
+    for quantity in (each for each in quantities if each.of_correctness):
         yield quantity.name, quantity, [(each.correct, each.correct) for each in pools]
-    for name, _ in pools[0].confidences():
-        values = np.stack([getattr(each, name) for each in pools], axis=1)
+    known = [{**dict(each.confidences()), **dict(each.orders())} for each in pools]
+    for name in (each for each in known[0] if all(each in found for found in known)):
+        values = np.stack([found[name] for found in known], axis=1)
         kept = ~np.isnan(values).any(axis=1)
         sides = [(column, each.correct[kept]) for column, each in zip(values[kept].T, pools, strict=True)]
-        for quantity in (each for each in quantities if kept.any() and name in each.confidences):
+        for quantity in (each for each in quantities if kept.any() and name in each.confidences + each.ranked):
             yield f"{name}_{quantity.name}", quantity, sides
 
 

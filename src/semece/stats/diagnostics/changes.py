@@ -39,6 +39,8 @@ class ComparedQuantity(NamedTuple):
         Of which confidences; none if it needs correctness alone.
     better : {'higher', 'lower'} or None
         Which is ranked first; None: it is not ranked.
+    ranked : tuple of str
+        Of which scores of which only the order means something.
     """
 
     name: str
@@ -46,6 +48,12 @@ class ComparedQuantity(NamedTuple):
     terms: Callable[[Floats, Floats], ErrorTerms] | None = None
     confidences: tuple[str, ...] = ()
     better: Literal["higher", "lower"] | None = None
+    ranked: tuple[str, ...] = ()
+
+    @property
+    def of_correctness(self) -> bool:
+        """Whether it needs correctness alone."""
+        return not self.confidences and not self.ranked
 
 
 Quantities = Sequence[ComparedQuantity]
@@ -131,10 +139,10 @@ def changes(
         yield {"quantity": "accuracy", "questions": 0, "reason": "no question in common"}
         return
     a, b = first.correct[here], second.correct[there]
-    for quantity in (each for each in quantities if not each.confidences):
+    for quantity in (each for each in quantities if each.of_correctness):
         yield _row(quantity.name, quantity, ((a, a), (b, b)), resampling)
-    known = dict(second.confidences())
-    for name, values in first.confidences():
+    known = {**dict(second.confidences()), **dict(second.orders())}
+    for name, values in (*first.confidences(), *first.orders()):
         if name not in known:
             continue
         c, d = values[here], known[name][there]
@@ -143,6 +151,10 @@ def changes(
             yield {"quantity": name, "questions": 0, "reason": "no question in common"}
             continue
         sides = (c[kept], a[kept]), (d[kept], b[kept])
+        if name in first.ranked or name in second.ranked:
+            ranked = (each for each in quantities if name in each.ranked)
+            yield from (_row(f"{name}_{each.name}", each, sides, resampling) for each in ranked)
+            continue
         yield _mean_row(name, sides, resampling)
         for quantity in (each for each in quantities if name in each.confidences):
             yield _row(f"{name}_{quantity.name}", quantity, sides, resampling)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from semece.stats.calibration.bins import distinct
 from semece.stats.counts import Counts
 from semece.stats.estimators import estimate
 
@@ -37,6 +38,9 @@ class Pool(NamedTuple):
         Mean stated confidence, in [0, 1]; nan where there is none.
     excluded : dict of str to int
         How many questions do not enter, by reason: ``'too_few'`` responses, or ``'ungraded'``.
+    scores, ranked : dict of str to ndarray
+        Further confidences in [0, 1], and scores of which only the order means something, more being surer; nan where
+        there is none.
     """
 
     counts: Counts
@@ -50,6 +54,8 @@ class Pool(NamedTuple):
     correct: Floats
     verbalized: Floats
     excluded: dict[str, int]
+    scores: Mapping[str, Floats] = {}
+    ranked: Mapping[str, Floats] = {}
 
     def take(self, questions: ArrayLike) -> Pool:
         """Select some of the questions, by number or by a mask of shape (Q,); ``excluded`` stays.
@@ -62,13 +68,41 @@ class Pool(NamedTuple):
         """
         chosen = np.arange(len(self.question))[np.asarray(questions)]
         arrays = {name: values[chosen] for name, values in self._asdict().items() if isinstance(values, np.ndarray)}
-        return self._replace(counts=self.counts.take(chosen)[0], **arrays)
+        some = self._replace(counts=self.counts.take(chosen)[0], **arrays)
+        scores, ranked = ({k: v[chosen] for k, v in each.items()} for each in (self.scores, self.ranked))
+        return some._replace(scores=scores, ranked=ranked)
 
     def confidences(self) -> Iterator[tuple[str, Floats]]:
         """Give each confidence that some question has, by name."""
-        for name, values in (("sem1", self.sem1), ("sem2", self.sem2), ("verbalized", self.verbalized)):
-            if not np.isnan(values).all():
-                yield name, values
+        own = {"sem1": self.sem1, "sem2": self.sem2, "verbalized": self.verbalized}
+        yield from ((name, values) for name, values in {**own, **self.scores}.items() if not np.isnan(values).all())
+
+    def orders(self) -> Iterator[tuple[str, Floats]]:
+        """Give each score of which only the order means something, by name, as numbers in [0, 1] of the same order.
+
+        Examples
+        --------
+        >>> some = pool([[0, 0, 1], [0, 1]], [1, 0])._replace(ranked={"entropy": np.array([-0.2, -3.0])})
+        >>> [(name, values.tolist()) for name, values in some.orders()]
+        [('entropy', [1.0, 0.5])]
+        """
+        yield from ((name, in_order(values)) for name, values in self.ranked.items() if not np.isnan(values).all())
+
+
+def in_order(values: Floats) -> Floats:
+    """Give numbers in (0, 1] of the same order; those that agree to nine significant digits are equal, nan stays.
+
+    Examples
+    --------
+    >>> in_order(np.array([-7.0, 0.1 + 0.2, 0.3, np.nan, 1e9])).round(3).tolist()
+    [0.333, 0.667, 0.667, nan, 1.0]
+    """
+    there = ~np.isnan(values)
+    found = np.full(len(values), np.nan)
+    if there.any():
+        known, place = distinct(values[there])
+        found[there] = (place + 1) / len(known)
+    return found
 
 
 def pool(
@@ -119,11 +153,15 @@ def pool(
     def column(name: str) -> Floats:
         return np.asarray(table[name].cast(float).fill_null(float("nan")).to_numpy()[kept])
 
+    columns: dict[str, Any] = {name: column(name) for name in _COLUMNS}
     return Pool(
         counts=every.take(kept)[0],
         question=kept,
         n_responses=table["n_responses"].to_numpy()[kept],
         n_classes=table["n_classes"].to_numpy()[kept],
         excluded=excluded,
-        **{name: column(name) for name in ("margin", "top_two_mass", "sem1", "sem2", "correct", "verbalized")},
+        **columns,
     )
+
+
+_COLUMNS = ("margin", "top_two_mass", "sem1", "sem2", "correct", "verbalized")

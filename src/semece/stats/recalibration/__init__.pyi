@@ -11,4 +11,5 @@ from .effects import verified_error as verified_error
 from .fitting import ENOUGH as ENOUGH
 from .fitting import METHODS as METHODS
 from .fitting import fit_recalibration as fit_recalibration
+from .maps import Domain as Domain
 from .maps import Recalibration as Recalibration

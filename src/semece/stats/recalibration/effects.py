@@ -44,6 +44,8 @@ MEASURES: dict[str, Callable[[Floats, Floats], float]] = {
     "aurc": aurc,
 }
 """What is compared before and after."""
+BY_ORDER = ("auroc", "aurc")
+"""What only the order of a score decides."""
 
 
 class Effect(NamedTuple):
@@ -97,6 +99,7 @@ def recalibration_effects(
     correct: ArrayLike,
     *,
     ids: ArrayLike | None = None,
+    ranked: bool = False,
     resampling: Resampling = DEFAULT,
 ) -> tuple[Effect, ...]:
     """Compare a confidence before and after it was recalibrated.
@@ -109,6 +112,8 @@ def recalibration_effects(
         In [0, 1]; may be soft.
     ids : array_like, shape (N,), optional
         Question of each row; rows of one question are drawn together.
+    ranked : bool
+        Of ``before`` only the order means something: it has an AUROC and an AURC, and the other numbers are nan.
     resampling : Resampling
         Replicates, level and seed.
 
@@ -138,10 +143,14 @@ def recalibration_effects(
     other = check_unit("after", after)
     check_same_length("before", rows.confidence, "after", other)
     sides = [(rows.confidence, rows.correct), (other, rows.correct)]
+    unknown = Interval(*[float("nan")] * 3)
     near = any(_may_be_calibrated(rows._replace(confidence=c)) for c, _ in sides)
     found = []
     for name, measure in MEASURES.items():
         one, two = (measure(*side) for side in sides)
+        if ranked and name not in BY_ORDER:
+            found.append(Effect(name, float("nan"), two, unknown, ""))
+            continue
         low, high = _change_ends(measure, sides, rows, resampling)
         note = NEAR_ZERO if near and name == "ece" else ""
         found.append(Effect(name, one, two, Interval(two - one, low, high), note))
@@ -195,6 +204,9 @@ def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> s
     by_name = {each.name: each for each in effects}
     brier_score, error = by_name["brier"], by_name["ece"]
     change = brier_score.change
+    if np.isnan(brier_score.before) and not np.isnan(by_name["auroc"].before):
+        now = f"a Brier score of {brier_score.after:.3f} and an ECE of {error.after:.3f}"
+        return f"A score that only ranked the answers is now a confidence, with {now}."
     if np.isnan(by_name["auroc"].before):
         start = "Answers that are all alike cannot show whether recalibration helps: the Brier score goes"
     elif np.isnan(change.low):

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
@@ -38,8 +38,8 @@ LARGEST = 1e100
 """Largest size of a score on the real line: sums and differences of larger ones overflow."""
 TIE = 1e-9
 """Share of a score by which another may differ and still be the same: averages carry rounding errors."""
-FORMAT = "semece recalibration 1"
-"""What a file of a map begins with."""
+FORMAT, FIRST = "semece recalibration 2", "semece recalibration 1"
+"""What a file of a map begins with; the first format knew neither ends nor what the map was fitted on."""
 
 
 def expit(value: Floats) -> Floats:
@@ -92,6 +92,12 @@ class Recalibration:
         Marks of the questions it was fitted on; empty if they had no ids.
     notes : tuple of str
         What a user should know of the fit; a sentence each.
+    ends : tuple of float
+        The score's values of an answer that is surely wrong, and of one that is surely right: (0, 100) of percents,
+        (1, 0) of an uncertainty. With the domain ``'real'`` (0, 1) where more is surer and (0, -1) where less is.
+    fitted_on : mapping of str to str
+        What the questions were answered and judged by: ``model``, ``dataset``, ``judge``, ``answers`` (how many per
+        question), as far as that is known.
 
     Examples
     --------
@@ -111,6 +117,13 @@ class Recalibration:
     n_rows: int = 0
     questions: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    ends: tuple[float, float] = (0.0, 1.0)
+    fitted_on: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def n_questions(self) -> int:
+        """How many different questions it was fitted on; 0 if they had no ids."""
+        return len(self.questions)
 
     def __post_init__(self) -> None:
         for values in self.parameters.values():
@@ -122,7 +135,8 @@ class Recalibration:
         Parameters
         ----------
         score : array_like, shape (N,)
-            In [0, 1], or any finite numbers if the domain is ``'real'``. For a Dirichlet map shape (N, K): shares.
+            As it comes: between the ends, or any finite numbers if the domain is ``'real'``. For a Dirichlet map shape
+            (N, K): shares.
 
         Returns
         -------
@@ -161,6 +175,9 @@ class Recalibration:
     def _checked(self, score: ArrayLike) -> Floats:
         if self.method == "dirichlet":
             return check_shares(score, len(self.parameters["intercept"]))
+        if self.ends != (0.0, 1.0):
+            least, surest = self.ends
+            score = (check_finite("score", score) - least) / (surest - least)
         return check_score(score, self.domain)
 
     def was_fitted_on(self, questions: Iterable[object]) -> list[bool]:
@@ -183,7 +200,9 @@ class Recalibration:
             "score": self.score,
             "domain": self.domain,
             "clip": self.clip,
+            "ends": list(self.ends),
             "rows": self.n_rows,
+            "fitted_on": dict(self.fitted_on),
             "parameters": {name: values.tolist() for name, values in self.parameters.items()},
             "notes": list(self.notes),
             "questions": sorted(self.questions),
@@ -203,7 +222,7 @@ class Recalibration:
             facts = json.loads(text)
         except ValueError:
             raise ValueError(f"a recalibration is one JSON object; got {text[:40]!r}") from None
-        if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        if not isinstance(facts, dict) or facts.get("format") not in {FORMAT, FIRST}:
             raise ValueError(f"a recalibration begins with its format {FORMAT!r}; got {text[:40]!r}")
         return cls(**_read(facts))
 
@@ -262,12 +281,22 @@ def _read(facts: Mapping[str, Any]) -> dict[str, Any]:
         text = {"score": str(facts["score"]), "domain": facts["domain"], "method": method}
         numbers = {"clip": check_clip(facts["clip"]), "n_rows": int(facts["rows"])}
         sets = {"questions": frozenset(facts["questions"]), "notes": tuple(facts["notes"])}
-    except (KeyError, TypeError, ValueError):
+        told = {str(name): str(what) for name, what in facts.get("fitted_on", {}).items()}
+        ends = _ends(facts.get("ends", (0, 1)))
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise ValueError(f"a part of this {method} recalibration is missing or damaged") from None
     sound = all((np.abs(values) <= LARGEST).all() for values in parameters.values()) and numbers["n_rows"] > 0
     if not sound or text["domain"] not in {"unit", "real"}:
         raise ValueError(f"a part of this {method} recalibration is missing or damaged")
-    return {**text, **numbers, **sets, "parameters": parameters}
+    return {**text, **numbers, **sets, "parameters": parameters, "ends": ends, "fitted_on": told}
+
+
+def _ends(given: Iterable[Any]) -> tuple[float, float]:
+    """Check the ends of a score."""
+    least, surest = map(float, given)
+    if least == surest or not np.isfinite([least, surest]).all():
+        raise ValueError("the ends of a score must be two different numbers")
+    return least, surest
 
 
 def _isotonic(fitted: Recalibration, score: Floats) -> Floats:
