@@ -19,6 +19,7 @@ from semece.datasets import read_rows
 from semece.runs.renderers import guarded
 from semece.runs.run import Run
 from semece.store.run_store import Store
+from tests.making_runs import change
 from tests.servers.openai_server import OpenAIServer
 
 FAKE = "fake/?pmf=.5,.3,.2"
@@ -208,11 +209,11 @@ def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said
     run_starter(semece, "--judge", "fake/judge")
     with sqlite3.connect("a.db") as connection:
         ids = [row[0] for row in connection.execute("SELECT id FROM questions ORDER BY position")]
-        cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
-        connection.execute(cut, ids[:2])
         connection.execute("DELETE FROM replies WHERE stage = 'partition' AND question_id = ?", ids[2:3])
         connection.execute("DELETE FROM derived")
     connection.close()
+    cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
+    change("a.db", cut, ids[:2])
     code, out, err = semece("export", "a.db")
     assert code == 0
     assert err.splitlines() == [
@@ -244,6 +245,23 @@ def test_samples_are_judged_by_a_model_only_once_they_are_stored(semece):
     assert semece("score", "s.jsonl", "-o", "s.db")[0] == 0
     assert semece(*shlex.split(command.replace("RUN", "s.db")))[0] == 0
     assert semece("summary", "s.db", "-j", "fake/judge")[0] == 0
+
+
+def test_the_ending_of_an_export_says_its_form_and_must_not_contradict(semece):
+    run_starter(semece)
+    assert semece("export", "a.db", "--what", "responses", "-o", "a.csv")[0] == 0
+    assert Path("a.csv").read_text().startswith("question_id,index,")
+    assert semece("export", "a.db", "--what", "estimates", "-o", "a.PARQUET")[0] == 0
+    assert pl.read_parquet("a.PARQUET").height == 24
+    assert semece("export", "a.db", "-o", "a.txt")[0] == 0
+    assert json.loads(Path("a.txt").read_text().splitlines()[0])["answers"]
+    for words, said in (
+        (("--what", "responses", "--to", "jsonl", "-o", "b.csv"), "b.csv ends like a csv file, and --to says jsonl"),
+        (("-o", "b.csv"), "samples are written as jsonl; got csv"),
+    ):
+        code, _, err = semece("export", "a.db", *words)
+        assert (code, said in err) == (2, True), err
+        assert not Path("b.csv").exists()
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
@@ -515,3 +533,23 @@ def test_the_package_runs_as_a_module():
     refused = subprocess.run([sys.executable, "-m", "semece", "summary", "absent.db"], capture_output=True, text=True)
     assert refused.returncode == 2
     assert refused.stderr.startswith("semece: ")
+
+
+def test_the_doctor_ends_with_two_on_a_damaged_file_and_repeats_the_configuration(semece):
+    Path("run.toml").write_text('[run]\nmodel = "fake/?pmf=.5,.5"\ndataset = "starter"\nlimit = 2\nn = 4\n')
+    assert semece("run", "--config", "run.toml", "-o", "a.db", "--quiet")[0] == 0
+    change("a.db", "DELETE FROM replies WHERE position = 1")
+    code, out, _ = semece("doctor", "a.db")
+    assert code == 3
+    assert "--config run.toml" in out.splitlines()[-1]
+    with sqlite3.connect("a.db") as connection:
+        connection.execute("UPDATE replies SET cost = 9 WHERE position = 2")
+    connection.close()
+    code, out, err = semece("doctor", "a.db")
+    assert (code, out) == (2, "")
+    assert "a.db is damaged: replies that are not what was stored: 2, the first: respond, question" in err
+    assert err.count("\n") == 1
+    code, out, _ = semece("doctor", "a.db", "--set-aside")
+    assert code == 3
+    assert out.startswith("damaged rows set aside: 2; what they held is asked for again\n")
+    assert semece("run", "--config", "run.toml", "-o", "a.db", "--quiet")[0] == 0

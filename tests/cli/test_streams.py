@@ -1,15 +1,20 @@
 """Nothing that ends a command prints a secret or a terminal code, whoever wrote it."""
 
+import csv
 import io
 import json
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from semece.cli import streams
+from semece.runs.run import Run
 from tests.servers.openai_server import OpenAIServer
+from tests.tool_files import inspect_header, inspect_json
 
 MARKER = "marker5e4dc0ffee"
 SAMPLES = [{"id": "a", "question": "Why?", "references": ["b"]}]
@@ -101,7 +106,8 @@ RAW = [mark for mark in CODES if not mark.isascii() or not mark.isprintable()]
 
 
 @pytest.mark.parametrize(
-    "source", ["error", "model", "judge", "file", "question", "answer", "references", "key", "toml"]
+    "source",
+    ["error", "model", "judge", "file", "question", "answer", "references", "key", "toml"],
 )
 def test_no_terminal_code_is_printed_whoever_sends_it(semece, monkeypatch, source):
     codes = CODES.replace("\x00", "")
@@ -141,6 +147,36 @@ def test_no_terminal_code_is_printed_whoever_sends_it(semece, monkeypatch, sourc
     assert not [mark for mark in RAW if mark in printed]
 
 
+def written_by(source, codes):
+    """Write a file in which a source has terminal codes; give the commands that read it."""
+    if source in {"scorer", "log"}:
+        more = {"model": CODES, "task": f"t{CODES}"} if source == "log" else {}
+        data = inspect_json(header=inspect_header(**more)).decode()
+        Path("a.json").write_text(data.replace('"match"', json.dumps(CODES)) if source == "scorer" else data)
+        words = [("score", "a.json", "-o", "a.db"), ("score", "a.json", "-j", "given", "--scorer", "x", "-o", "b.db")]
+        return [*words, ("summary", "a.db"), ("report", "a.db")]
+    if source == "column":
+        Path("a.csv").write_text(f"question,{codes},{codes}\n1,2,3\n")
+        Path("b.csv").write_text(f"{codes}\n1\n")
+        return [("score", "a.csv"), ("score", "b.csv"), ("judge-eval", "b.csv", "-j", "exact")]
+    if source == "dataset":
+        return [("run", "-m", "fake/?pmf=1", "-d", codes), ("run", "-m", "fake/?pmf=1", "-d", f"{codes}=a.jsonl")]
+    if source == "study":
+        name = json.dumps(codes)
+        Path("a.toml").write_text(f"study = {{ name = {name} }}\nmodels = [{{ name = {name}, model = {name} }}]\n")
+        return [("study", "a.toml"), ("study", "a.toml", "--dry-run")]
+    return [("score", "a.jsonl", "-o", f"{codes}.db"), ("doctor", f"{codes}.db"), ("summary", f"no{codes}.db")]
+
+
+@pytest.mark.parametrize("source", ["scorer", "log", "column", "dataset", "study", "run file"])
+def test_no_terminal_code_of_a_file_is_printed(semece, source):
+    Path("a.jsonl").write_text(json.dumps({"id": "a", "question": "Why?", "references": ["b"], "answers": ["b", "c"]}))
+    commands = written_by(source, CODES.replace("\x00", ""))
+    printed = "".join(text for typed in commands for text in semece(*typed)[1:])
+    assert printed
+    assert not [mark for mark in RAW if mark in printed]
+
+
 def test_json_stays_json():
     text = json.dumps({"answer": CODES + "\U000e0001"}, ensure_ascii=False)
     assert json.loads(streams.clean(text)) == {"answer": CODES + "\U000e0001"}
@@ -164,3 +200,45 @@ def test_an_export_to_a_terminal_is_cleaned_and_one_to_a_file_is_whole(semece, m
     assert "\\u001b[31m" in terminal.getvalue()
     assert not [mark for mark in RAW if mark in terminal.getvalue()]
     assert CODES in Path("a.csv").read_text()
+
+
+FORMULAS = ("=1+1", "+1", "-1+2", "@SUM(1)", " =1", "\t=1", "\n=1", "\uff1d1", "\u00a0=1", "'=1", "=cmd|' /C x'!A0")
+
+
+def test_no_cell_of_any_export_begins_a_formula_and_samples_score_to_equal_numbers(semece):
+    """Eight exports: responses, estimates, three tables, and the sheets of an audit as CSV and XLSX, and samples."""
+    rows = [
+        {"id": f"{sign}{i}", "question": f"{sign} {i}?", "references": [sign], "answers": [sign, sign, "b", sign]}
+        for i, sign in enumerate(FORMULAS)
+    ]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert semece("score", "a.jsonl", "-j", "exact", "-o", "=a.db")[0] == 0
+    for what in ("responses", "estimates"):
+        assert semece("export", "=a.db", "--what", what, "-o", f"{what}.csv")[0] == 0
+    for name in ("ece", "margin", "alignment"):
+        assert semece("table", name, "=a.db", "--format", "csv", "-o", f"{name}.csv")[0] == 0
+    for ending in ("csv", "xlsx"):
+        assert semece("audit", "export", "=a.db", "-o", f"sheet.{ending}")[0] == 0
+    assert semece("export", "=a.db", "-o", "b.jsonl")[0] == 0
+    found = list(Path().rglob("*.csv"))
+    assert len(found) >= 6
+    for path in found:
+        for row in csv.reader(path.read_text(encoding="utf-8-sig").splitlines(keepends=True)):
+            live = [cell for cell in row if cell.lstrip(" \t\r\n\u00a0")[:1] in set("=+-@\uff1d\uff0b\uff0d\uff20")]
+            assert not [cell for cell in live if cell and not is_number(cell)], path
+    for path in Path().rglob("*.xlsx"):
+        with closing(openpyxl.load_workbook(path)) as book:
+            cells = [cell for sheet in book.worksheets for row in sheet.iter_rows() for cell in row]
+        assert not [cell.value for cell in cells if cell.data_type == "f"]
+    assert semece("score", "b.jsonl", "-j", "exact", "-o", "b.db")[0] == 0
+    with Run("=a.db") as one, Run("b.db") as other:
+        numbers = [run.estimates().drop("question_id") for run in (one, other)]
+        assert numbers[0].equals(numbers[1])
+
+
+def is_number(text):
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

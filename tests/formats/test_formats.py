@@ -270,8 +270,8 @@ def test_whatever_bytes_are_changed_in_an_archive_it_is_read_or_is_one_sentence(
         ("a.txt", "id,question,answers\n", "line 1: expected one of the formats"),
         ("a.jsonl", b'{"question": "?", "answers": ["\xff"]}\n', "line 1: expected UTF-8 text"),
         ("a.json", b'{"evalId": 1, "results": {"results": [{"promptIdx": "\xff"}]}}', "expected UTF-8 text"),
-        ("a.jsonl", '{"question": "?", "answers": ' + "[" * 100_000, "line 1: .*RecursionError"),
-        ("a.jsonl", '{"question": "?", "answers": ["a"], "n": ' + "9" * 5000 + "}", "line 1: .*ValueError"),
+        ("a.jsonl", '{"question": "?", "answers": ' + "[" * 100_000, "line 1: .*nested too deeply"),
+        ("a.jsonl", '{"question": "?", "answers": ["a"], "n": ' + "9" * 5000 + "}", "line 1: .*too many digits"),
     ],
 )
 def test_a_file_that_is_none_of_ours_is_named_with_what_was_expected_and_what_came(put, name, data, said):
@@ -1231,6 +1231,19 @@ def test_tables_with_our_columns_are_read_like_rows(put, suffix):
     )
     score([Path("own.jsonl")], "b.db")
     assert estimates("a.db").equals(estimates("b.db"))
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_csv_file_may_be_separated_by_commas_semicolons_or_tabs(put, separator):
+    """Spreadsheets of countries with a decimal comma write semicolons."""
+    table = pl.DataFrame([{"id": i, "question": f"{q}, or; not", "answers": json.dumps(a)} for i, q, _, a in QUESTIONS])
+    table.write_csv("own.CSV", separator=separator)
+    table.with_columns(response=pl.lit("a")).drop("answers").write_csv("rows.csv", separator=separator)
+    read = collect([Path("own.CSV")]).samples
+    assert [(one.question.text, one.answers) for one in read] == [
+        (f"{q}, or; not", tuple(a)) for _, q, _, a in QUESTIONS
+    ]
+    assert collect([Path("rows.csv")]).format == "rows"
 
 
 def test_columns_of_lists_and_objects_in_parquet_are_read_and_empty_cells_are_absent(put):

@@ -104,6 +104,11 @@ def read_given(labels: object, grades: object, *, n: int) -> Given:
     if len(labels) != n:
         raise ParseError(f"there must be one label per response; got {len(labels)} for {n}")
     for i, label in enumerate(labels):
+        if label is None:
+            raise ParseError(
+                f"a label must be an integer or a string; got null at index {i}: an answer that is none has a class, "
+                "too, such as one label for all of them"
+            )
         if type(label) not in (int, str):
             raise ParseError(f"a label must be an integer or a string; got {label!r} at index {i}")
     if len({type(label) for label in labels}) > 1:

@@ -8,8 +8,9 @@ import zipfile
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.canonical_json import ordinary
 from semece.compare.audit.sheets import package
-from semece.errors import ParseError
+from semece.errors import ParseError, on_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -72,7 +73,7 @@ def tables_of(path: Path, columns: Sequence[str]) -> list[Cells]:
         It is XLSX and the package for it is not there.
     """
     try:
-        data = path.read_bytes()
+        data = ordinary(path).read_bytes()
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     if data.startswith(b"PK\x03\x04"):
@@ -149,7 +150,8 @@ def _worksheets(path: Path, data: bytes) -> Iterator[Cells]:
                 )
                 yield Cells(sheet.title, rows, joined, tuple(_without_result(formulas, rows)))
     except Exception as error:  # whatever the broken file makes the package raise
-        raise ParseError(f"{path} cannot be read as XLSX: {type(error).__name__}") from None
+        said = "a part of it is missing" if isinstance(error, KeyError) else str(error) or "it is damaged"
+        raise ParseError(f"{path} cannot be read as XLSX: {on_one_line(said)}") from None
 
 
 def _check_archive(path: Path, data: bytes) -> None:
@@ -158,7 +160,7 @@ def _check_archive(path: Path, data: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             names, size = set(archive.namelist()), sum(each.file_size for each in archive.infolist())
     except zipfile.BadZipFile as error:
-        raise ParseError(f"{path} cannot be read as XLSX: {type(error).__name__}") from None
+        raise ParseError(f"{path} cannot be read as XLSX: {error}") from None
     if "xl/workbook.xml" not in names:
         raise ParseError(f"{path} is a file of another program, no sheet; save it as .csv or .xlsx")
     if size > MOST_BYTES:
