@@ -256,7 +256,7 @@ def test_margin_strata_without_numbers_leave_a_hole(simulated):
         assert np.allclose(drawn(ax, label)[:, 0], (np.arange(12) + 0.5) / 12)
     shares = [bar.get_height() for bar in ax.child_axes[0].patches]
     assert sum(shares) == pytest.approx(1)
-    marked = [line.get_xdata()[0] for line in ax.lines if line.get_label().startswith("_")]
+    marked = [line.get_xdata()[0] for line in ax.lines if line.get_label().endswith(" ends")]
     assert marked == alignment(simulated[1])["margin"].to_list()
 
 
@@ -311,6 +311,8 @@ def plots(simulated, table):
     some = simulated[1]
     yield figures.plot_reliability(table)
     yield figures.plot_reliability_curves({"pooled": table})
+    yield figures.plot_reliability_together({"sem1": table, "sem2": table})
+    yield figures.plot_regime_map([0.2, 1.0, 5.0], [4, 4, 1], crossover=0.53)
     yield figures.plot_risk_coverage(risk_coverage(some.sem1, some.correct), threshold=0.5)
     yield figures.plot_constants(tables.constants_table())
     yield figures.plot_regimes(tables.regime_table(30, n_classes=4), questions={"margin": [0.1], "top_two_mass": [0.9]})

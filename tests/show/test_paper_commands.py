@@ -12,9 +12,19 @@ from semece.cli.reading_commands import FIGURE_NAMES, TABLE_NAMES
 from semece.errors import SemeceError
 from semece.runs.renderers import to_csv, to_latex
 from semece.runs.run import Run
-from semece.runs.scored_samples import score
-from semece.show.figures.run_figures import FIGURES, MOST, draw
-from semece.show.tables.paper_tables import BUDGET_TABLES, POOLED, TABLES, groups, known, largest_budget, paper_table
+from semece.runs.scored_samples import SamplesReading, score
+from semece.show.figures.run_figures import FIGURES, draw
+from semece.show.tables.paper_tables import (
+    BUDGET_TABLES,
+    POOLED,
+    TABLES,
+    arms_of,
+    groups,
+    known,
+    largest_budget,
+    not_pooled,
+    paper_table,
+)
 from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.calibration.proper_scores import brier
@@ -25,7 +35,7 @@ from semece.stats.uncertainty.intervals import accuracy_interval, ece_interval
 ENDS = ("", "_low", "_high")
 
 
-def sampled(folder, *, seed, questions=80, n=20, short=(), stated=0.7):
+def sampled(folder, *, seed, questions=80, n=20, short=(), stated=0.7, name=None):
     """Make a run of samples whose truth is drawn: 'questions' is the dataset's name."""
     rng = np.random.default_rng(seed)
     rows = []
@@ -37,9 +47,9 @@ def sampled(folder, *, seed, questions=80, n=20, short=(), stated=0.7):
         grades = {str(label): "correct" if label == right else "incorrect" for label in set(labels)}
         row = {"id": f"q{i:03d}", "question": f"Question {i}?", "references": ["a"], "labels": labels, "grades": grades}
         rows.append(row | {"answers": [f"a{label}" for label in labels], "confidences": [stated] * len(labels)})
-    source, path = folder / "questions.jsonl", folder / f"seed{seed}.db"
+    source, path = folder / "questions.jsonl", folder / f"{name or f'seed{seed}'}.db"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    score([source], path)
+    score([source], path, reading=SamplesReading(name=path.stem))
     return path
 
 
@@ -48,7 +58,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for seed in (1, 2):
         sampled(folder, seed=seed)
-    shutil.copy(folder / "seed1.db", folder / "copy.db")
+    sampled(folder, seed=1, name="copy")
     return folder
 
 
@@ -304,6 +314,49 @@ def test_rows_without_a_confidence_are_left_out():
 def test_runs_of_one_dataset_with_other_n_are_not_pooled(folder, tmp_path):
     with Run(folder / "seed1.db") as one, Run(sampled(tmp_path, seed=6, questions=4, n=6)) as other:
         assert paper_table("ece", [one, other])["model"].to_list() == ["seed1", "seed6"]
+        why = "questions has no pooled row: its runs asked for 6 and 20 answers per question"
+        assert not_pooled(arms_of([one, other])) == {"questions": why}
+
+
+def test_runs_of_one_model_are_not_pooled_and_the_reason_is_said(semece, folder, tmp_path):
+    """Two arms of a model would count it twice; those that nobody has named are told how to name them."""
+    named, unnamed = (folder / "seed1.db", folder / "other.db"), []
+    shutil.copy(*named)
+    code, out, err = semece("table", "ece", *named)
+    assert (code, out.count("\n")) == (0, 4)
+    why = "semece: questions has no pooled row: seed1 and other are runs of one model, seed1, which would count twice\n"
+    assert err == why
+    for seed in (1, 2):
+        source = sampled(tmp_path, seed=seed, questions=4).parent / "questions.jsonl"
+        score([source], tmp_path / f"unnamed{seed}.db")
+        unnamed.append(tmp_path / f"unnamed{seed}.db")
+    assert "'semece score --name NAME' names it" in semece("table", "ece", *unnamed)[2]
+
+
+def test_a_name_is_the_same_everywhere_and_may_change(semece, tmp_path):
+    """Summary, JSON, tables, figures, report and export call a run what it was told to be called."""
+    path = sampled(tmp_path, seed=4, questions=4)
+    words = ("score", tmp_path / "questions.jsonl", "-o", path, "--name", "model A", "--dataset", "lawyers")
+    assert semece(*words)[1].startswith("lawyers · model A: ")
+    assert json.loads(semece("summary", path, "--json")[1])[0]["run"] == "lawyers · model A"
+    row = json.loads(semece("table", "ece", path, "-f", "json")[1])[0]
+    assert (row["dataset"], row["model"]) == ("lawyers", "model A")
+    semece("report", path, "-o", tmp_path / "report.html")
+    assert "lawyers · model A" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    semece("export", path, "-o", tmp_path / "again.jsonl")
+    assert semece("score", tmp_path / "again.jsonl", "-o", tmp_path / "again.db")[1].startswith("lawyers · model A: ")
+    assert semece("score", tmp_path / "questions.jsonl", "-o", path, "--name", " ")[2].endswith("got ' '\n")
+
+
+def test_rows_of_samples_say_whose_they_are(semece, tmp_path):
+    rows = [{"id": m + i, "question": f"{m + i}?", "answers": ["a", "b"], "model": m} for m in "xy" for i in "12"]
+    file = tmp_path / "two.jsonl"
+    file.write_text("".join(json.dumps(row | {"dataset": "d"}) + "\n" for row in rows), encoding="utf-8")
+    code, _, err = semece("score", file, "-o", tmp_path / "a.db")
+    assert (code, err.endswith("expected responses of one model; got x, y: choose one with --model\n")) == (2, True)
+    assert semece("score", file, "-o", tmp_path / "y.db", "--model", "y")[0] == 0
+    with Run(tmp_path / "y.db") as run:
+        assert (run.names, run.complete) == (("d", "y"), (2, 2))
 
 
 @pytest.mark.parametrize(
@@ -313,7 +366,7 @@ def test_runs_of_one_dataset_with_other_n_are_not_pooled(folder, tmp_path):
         (("table", "ece", "RUN", "--format", "xls"), "format must be one of md, latex, csv, json; got 'xls'"),
         (("figure", "margins", "RUN", "-o", "a.pdf"), "figure must be one of reliability, "),
         (("figure", "margin", "RUN", "-o", "a.bmp"), "a figure is written as .pdf, .svg or .png; got 'a.bmp'"),
-        (("figure", "margin", *["RUN"] * (MOST + 1), "-o", "a.pdf"), f"a figure has at most {MOST} panels"),
+        (("table", "ece", "RUN", "--width", "3.03"), "--width is for --format latex; got md"),
         (("table", "ece", "absent.db"), "absent.db"),
         (("figure", "margin", "RUN", "-o", "no/such/a.pdf"), "cannot be written"),
     ],

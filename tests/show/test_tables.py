@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from semece.runs.graded_classes import graded_classes
 from semece.runs.renderers import MISSING, cells, shown
+from semece.runs.run import Names
 from semece.runs.summary_rows import RunFacts
 from semece.show import tables
 from semece.stats import REGIMES, gap_interval
@@ -135,6 +136,7 @@ def test_the_judge_is_named_once_or_by_stage(estimates):
 
 def test_a_summary_of_runs_reads_what_a_run_offers(estimates):
     class Fake:
+        names, path = Names("a", "b"), "x.db"
         name, judge_names, n, counts, given = "a · b", ("rules", "exact"), 20, {"missing": 1}, {}
         correction = None
 
@@ -146,7 +148,7 @@ def test_a_summary_of_runs_reads_what_a_run_offers(estimates):
 
     table = tables.summary_table([Fake(), Fake()])
     assert table.height == 2
-    assert table["run"].to_list() == ["a · b"] * 2
+    assert table["run"].to_list() == ["a · x.db"] * 2
     assert table["missing"].to_list() == [1, 1]
     assert table["semx_ece_n_questions"].to_list() == [120, 120]
 

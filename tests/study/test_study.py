@@ -769,7 +769,7 @@ def test_a_grid_of_runs_is_read_one_by_one_and_is_the_papers_table(two):
     read = []
     for path in PATHS:
         with Run(path) as run:
-            read.append(read_cell(run, run.dataset, run.model))
+            read.append(read_cell(run, *run.names))
     assert not any(view.responses for numbers in read for view in numbers.views)
     runs = [Run(path) for path in PATHS]
     assert grid_table(read).equals(paper_table("ece", runs))

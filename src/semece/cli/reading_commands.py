@@ -29,7 +29,8 @@ Uncorrected = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 TABLE_NAMES = "ece, semx, bootstrap, baselines, abstention, margin, sweep, rate, slope or alignment"
 FIGURE_NAMES = (
-    "reliability, semx, semx-budget, risk-coverage, margin, regime, sweep, sweep-ece, rate, budget or predictions"
+    "reliability, reliability-pooled, semx, semx-budget, risk-coverage, margin, regime, sweep, sweep-ece, rate, "
+    "budget, regime-map, gaps or predictions"
 )
 
 
@@ -158,7 +159,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
     if done < selected:
         yield f"{done:,} of {selected:,} questions complete"
     said = tables.says(row)
-    yield f"{run.name}: {said['model']}"
+    yield f"{row['run']}: {said['model']}"
     yield from filter(None, (said["confidences"], said["refusals"], said["audit"]))
     yield from tables.reading_lines(run.counts, run.confidences, run.unlabelled)
     if "rules" in run.judge_names:
@@ -299,6 +300,9 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
     form: Annotated[str, typer.Option("--format", "-f", help="md, latex, csv or json.")] = "md",
     digits: Annotated[int, typer.Option("--digits", min=0, max=17, help="Decimals in md and latex.")] = 3,
     by: Annotated[str, typer.Option("--by", help="bin, or for semx: budget, fewer answers.")] = "bin",
+    width: Annotated[
+        float | None, typer.Option("--width", min=2.0, max=12.0, help="Inches: LaTeX as floats that fit this width.")
+    ] = None,
     output: ToStdout = None,
     judge: Judge = None,
     recalibrate: Recalibrate = None,
@@ -317,8 +321,23 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
         found = tables.paper_table(name, opened, by=cast("tables.By", by))
         if form in {"md", "latex"}:
             found = found.select(column for column in found.columns if found[column].null_count() < found.height)
-        text = tables.render(found, cast("tables.Format", form), digits=digits)
+        if width is not None and form != "latex":
+            raise ValueError(f"--width is for --format latex; got {form}")
+        text = (
+            tables.render(found, cast("tables.Format", form), digits=digits)
+            if width is None
+            else tables.fitted(name, found, width=width, digits=digits)
+        )
+        say_apart(opened)
     write(f"{text.rstrip()}\n".encode(), output)
+
+
+def say_apart(runs: Sequence[Run]) -> None:
+    """Say which datasets have no pooled row and why."""
+    from semece import tables
+
+    for sentence in tables.not_pooled(tables.arms_of(runs)).values():
+        typer.echo(f"semece: {sentence}", err=True)
 
 
 def figure(  # noqa: PLR0917 - one parameter per option
@@ -340,6 +359,7 @@ def figure(  # noqa: PLR0917 - one parameter per option
 
     with open_runs(runs, judge, recalibrate) as opened, bad_arguments():
         path = figures.save(draw(name, opened, scores=scores or ()), output)
+        say_apart(opened)
     typer.echo(str(path))
 
 

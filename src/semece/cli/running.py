@@ -42,13 +42,20 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
         str | None, _option("--questions", help="A dataset or file with the texts and references, by id.", panel=FILES)
     ] = None,
     model: Annotated[
-        str | None, _option("--model", "-m", help="Only this model, where the files name several.", panel=FILES)
+        str | None,
+        _option("--model", "-m", help="Only this model, where the files name several; else its name.", panel=FILES),
     ] = None,
     scorer: Annotated[
         str | None, _option("--scorer", help="Whose scores are the grades of --judge given.", panel=FILES)
     ] = None,
     pattern: Annotated[
         str | None, _option("--answer-pattern", help="A regular expression that finds the answer.", panel=FILES)
+    ] = None,
+    name: Annotated[
+        str | None, _option("--name", help="What tables and figures call the model. Default: as the files do.")
+    ] = None,
+    dataset: Annotated[
+        str | None, _option("--dataset", "-d", help="What they call the questions. Default: as the files do.")
     ] = None,
     scores: Annotated[
         list[str] | None,
@@ -76,7 +83,7 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     tabled = makes_table(files, output)
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
     kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
-    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over)
+    reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over, name, dataset)
     measure = tabulate if tabled else store_samples
     for hint in measure(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)

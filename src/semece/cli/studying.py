@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from pathlib import Path  # noqa: TC003 - read as it runs
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -119,7 +119,7 @@ def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
 
 def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[str]:
     """Lay a study out: sentences, table, what was spent, and the paths of the runs that are in the table."""
-    from semece.show import grid_table
+    from semece.show import apart, grid_table
 
     for one, numbers in zip(found, read, strict=True):
         yield cell_sentence(one, numbers)
@@ -130,6 +130,7 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
     if table.height:
         yield f"\n{aligned(shown(table))}\n"
         yield from table_notes(made)
+        yield from apart(there).values()
     yield from spent_lines(there)
     yield ""
     pairs = zip(found, read, strict=True)
@@ -183,7 +184,7 @@ def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
 def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> dict[str, Any]:
     """Give a study as JSON."""
     from semece import tables
-    from semece.show import grid_table
+    from semece.show import apart, grid_table
 
     there = [numbers for numbers in read if numbers is not None]
     table = grid_table(there, n_bins=made.binning.n_bins, closed=made.binning.closed)
@@ -203,6 +204,7 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
         "bins": made.binning.n_bins,
         "closed": made.binning.closed,
         "cells": cells,
+        "notes": list(apart(there).values()),
         "table": json.loads(tables.to_json(table)),
     }
 
@@ -291,4 +293,31 @@ def dollars(cost: float | None) -> str:
     return "unknown" if cost is None else in_dollars(cost)
 
 
-COMMANDS = {"study": study}
+def paper(
+    file: Annotated[Path, typer.Argument(help="The TOML file of a study.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder.")] = Path("paper"),
+    as_json: AsJson = False,
+) -> None:
+    """Write every table and figure of a study into a folder: LaTeX that fits, Markdown, CSV; PDF, SVG, PNG.
+
+    By our conventions and by the paper's own; README.md there says what is what. Each run is read once.
+
+    Example: [bold]semece paper examples/paper.toml -o paper[/bold]
+    """
+    from semece.errors import DiskError
+    from semece.runs import Names
+    from semece.show import read_runs, write_paper
+    from semece.study import read_study
+
+    made = read_study(file)
+    cells = [(Names(cell.dataset, cell.model), cell.path) for cell in made.cells]
+    if output.exists() and not output.is_dir():
+        raise DiskError(f"{output} is a file; name a folder with -o")
+    missing = write_paper(read_runs(cells), output, title=made.name)
+    for sentence in missing:
+        typer.echo(f"semece: {sentence}", err=True)
+    facts = {"study": made.name, "folder": str(output), "missing": missing}
+    typer.echo(json.dumps(facts, ensure_ascii=False) if as_json else str(output / "README.md"))
+
+
+COMMANDS = {"study": study, "paper": paper}

@@ -245,10 +245,12 @@ def _unknown(source: SampleFile) -> ParseError:
 
 
 def _check_models(findings: Findings, wanted: Wanted) -> None:
-    """Refuse responses of several models, and a model that has none."""
+    """Refuse responses of several models, and a model that has none where the files name others."""
     models = ", ".join(findings.models)
-    if wanted.model is not None and wanted.model not in findings.models:
-        raise ParseError(f"there are no responses of {wanted.model}: the files name {models or 'no model'}")
+    if wanted.model is not None and findings.models and wanted.model not in findings.models:
+        raise ParseError(
+            f"there are no responses of {wanted.model}: the files name {models}; --name says what tables call it"
+        )
     if wanted.model is None and len(findings.models) > 1:
         place = list(findings.models.values())[1]
         raise ParseError(f"{place}: expected responses of one model; got {models}: choose one with --model")

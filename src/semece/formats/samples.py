@@ -5,8 +5,8 @@
 "lower"}?}``. ``labels`` are the semantic classes of the answers; ``grades`` the verdict per label; a score is a number
 of the question, or a list with one per answer. In a table a score is a column, such as ``score:p_true``.
 ``responses`` (or ``samples``, ``completions``, ``generations``) instead of ``answers`` are whole texts in which the
-answer is still to be found. A JSON array of such rows, and CSV, TSV and Parquet files with the same columns are read
-alike; a list in a cell of text is JSON.
+answer is still to be found. ``model`` and ``dataset`` say whose they are. A JSON array of such rows, and CSV, TSV and
+Parquet files with the same columns are read alike; a list in a cell of text is JSON.
 """
 
 from __future__ import annotations
@@ -51,12 +51,21 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     ParseError
         Naming file, line, what was expected and what came.
     """
-    del wanted
+    datasets: dict[str, tuple[Findings, str]] = {}
     for source in sources:
         for place, row in source.table_rows():
-            source.findings.tried(add_kinds, source.findings, row, source.where(place))
-            for sample in source.findings.tried(sample_from, row, source.where(place), place):
+            where = source.where(place)
+            if isinstance(dataset := row.get("dataset"), str) and dataset:
+                datasets.setdefault(dataset, (source.findings, where))
+            model = row.get("model")
+            if isinstance(model, str) and model and wanted.leaves_out(source.findings.add_model(model, where)):
+                continue
+            source.findings.tried(add_kinds, source.findings, row, where)
+            for sample in source.findings.tried(sample_from, row, where, place):
                 yield replace(sample, file=str(source.path))
+    if len(datasets) == 1:  # several are parts of one
+        ((name, (findings, where)),) = datasets.items()
+        findings.add_dataset(name, where)
 
 
 def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> FileQuestion:

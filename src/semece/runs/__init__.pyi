@@ -33,7 +33,9 @@ from .recalibrated import recalibrate as recalibrate
 from .renderers import Format as Format
 from .renderers import cells as cells
 from .renderers import end_text as end_text
+from .renderers import escaped_latex as escaped_latex
 from .renderers import label as label
+from .renderers import latex_rows as latex_rows
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv
@@ -41,8 +43,10 @@ from .renderers import to_json as to_json
 from .renderers import to_latex as to_latex
 from .renderers import to_markdown as to_markdown
 from .renderers import value_text as value_text
+from .run import Names as Names
 from .run import QuestionView as QuestionView
 from .run import Run as Run
+from .run import all_names as all_names
 from .run import names_of as names_of
 from .run import pool_of as pool_of
 from .sample_plan import Aim as Aim
@@ -52,6 +56,7 @@ from .sample_plan import plan_sample as plan_sample
 from .scored_questions import NamedScore as NamedScore
 from .scored_questions import ScoredQuestions as ScoredQuestions
 from .scored_questions import named_scores as named_scores
+from .scored_samples import UNNAMED as UNNAMED
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
 from .sentences import KNOWS as KNOWS

@@ -56,7 +56,8 @@ def export(run: Run, *, what: str = "samples", form: str | None = None, output: 
                 "responses or --what estimates"
             )
         views, left_out = _samples(run.question_views())
-        write("".join(json.dumps(_sample(run, v), ensure_ascii=False) + "\n" for v in views).encode(), output)
+        lines = (json.dumps(_sample(run, v) | run.names._asdict(), ensure_ascii=False) + "\n" for v in views)
+        write("".join(lines).encode(), output)
         return left_out
     if what not in {"responses", "estimates"}:
         raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")

@@ -240,7 +240,7 @@ def to_latex(table: pl.DataFrame, *, digits: int = 2) -> str:
         *(rf"\definecolor{{{name}}}{{HTML}}{{{code}}}" for name, code in tints),
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
-        " & ".join(_latex(text) for text in head) + r" \\",
+        " & ".join(escaped_latex(text) for text in head) + r" \\",
         r"\midrule",
         *(" & ".join(_latex_row(row, names, digits)) + r" \\" for row in table.to_dicts()),
         r"\bottomrule",
@@ -255,6 +255,25 @@ def _column(table: pl.DataFrame, name: str) -> str:
     return rf">{{\columncolor{{{TINTS[name][0]}}}}}{align}" if name in TINTS else align
 
 
+def latex_rows(table: pl.DataFrame, names: Sequence[str], *, digits: int = 2) -> list[list[tuple[str, str]]]:
+    r"""Format the cells of some columns: each as plain text, and for LaTeX with its mark and a small interval.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> latex_rows(pl.DataFrame({"ece": [0.2], "ece_low": [0.1], "ece_high": [0.3]}), ["ece"])
+    [[('0.20 [0.10, 0.30]', '0.20 {\\scriptsize[0.10, 0.30]}')]]
+    """
+    small = re.compile(r" (\[.*\])$")
+    return [
+        [
+            (_cell(row, name, digits), small.sub(r" {\\scriptsize\1}", text))
+            for name, text in zip(names, _latex_row(row, names, digits), strict=True)
+        ]
+        for row in table.to_dicts()
+    ]
+
+
 def _latex_row(row: dict[str, Any], names: Sequence[str], digits: int) -> list[str]:
     """Format a row; equal printed numbers get equal marks."""
     compared = {name: value_text(row, name, digits) for name in names if name in COMPARED}
@@ -265,7 +284,7 @@ def _latex_row(row: dict[str, Any], names: Sequence[str], digits: int) -> list[s
     marks |= {name: r"\textbf" for name in names if name in SIGNED and _leaves_out_zero(row, name)}
     texts = []
     for name in names:
-        text, mark = _latex(_cell(row, name, digits)), marks.get(name)
+        text, mark = escaped_latex(_cell(row, name, digits)), marks.get(name)
         number, space, interval = text.partition(" ")
         texts.append(f"{mark}{{{number}}}{space}{interval}" if mark else text)
     return texts
@@ -291,7 +310,7 @@ _LATEX: dict[str, str] = {
 } | {character: "\\" + character for character in "{}$&#%_"}
 
 
-def _latex(text: str) -> str:
+def escaped_latex(text: str) -> str:
     """Escape every character that LaTeX would read as a command; other scripts need XeLaTeX or LuaLaTeX.
 
     What cannot be printed is left out. A cell that begins with a bracket or a star is braced: after the end of a row

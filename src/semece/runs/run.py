@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from semece.errors import SemeceError, StoreError
 from semece.judges import STAGES, as_asked, open_judges
@@ -28,7 +28,25 @@ if TYPE_CHECKING:
 
     from semece.stats import Effect, Pool, Recalibration
 
-__all__ = ["QuestionView", "Run", "names_of", "pool_of"]
+__all__ = ["Names", "QuestionView", "Run", "all_names", "names_of", "pool_of"]
+
+
+class Names(NamedTuple):
+    """What people call a run: the same in every table, figure and title.
+
+    Parameters
+    ----------
+    dataset, model : str
+        Each for itself.
+    """
+
+    dataset: str
+    model: str
+
+    @property
+    def title(self) -> str:
+        """Both in one text."""
+        return f"{self.dataset} · {self.model}"
 
 
 class Run:
@@ -57,8 +75,12 @@ class Run:
         The file.
     model, dataset : str
         The model's spelling, and the dataset's name.
+    names : Names
+        What people call dataset and model: as the study file or ``semece score`` says, else as they are spelled.
     name : str
-        Dataset and model, for people.
+        Both in one text.
+    answered_by : str
+        Two runs that share it are of one model, whatever they are called.
     n : int
         Responses asked for, per question.
     judges : tuple of Judge
@@ -96,7 +118,11 @@ class Run:
                 self._store.close()
             raise
         self.model, self.dataset = str(self._identity["model"]), str(self._identity["dataset"])
-        self.name = f"{self.dataset} · {self.model}"
+        called = self._store.meta("names") or {}
+        self.names = Names(str(called.get("dataset", self.dataset)), str(called.get("model", self.model)))
+        self.name = self.names.title
+        scored = self._store.meta("source") == "samples"
+        self.answered_by = self.names.model if scored else self.model
         self.n = int(self._view["n"])
         self.judge_names = self.judges[0].name, self.judges[1].name
 
@@ -358,10 +384,19 @@ class Run:
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
-    """Name runs of one dataset: by their model, by their file where several have one model."""
-    models, files = [run.model for run in runs], [Path(run.path).stem for run in runs]
+    """Name runs of one dataset: by their model, by their file where several are called alike."""
+    models, files = [run.names.model for run in runs], [Path(run.path).stem for run in runs]
     names = [model if models.count(model) == 1 else file for model, file in zip(models, files, strict=True)]
     return [name if names.count(name) == 1 else str(run.path) for name, run in zip(names, runs, strict=True)]
+
+
+def all_names(runs: Sequence[Run]) -> list[Names]:
+    """Name runs so that no two of a dataset are called alike: by their file where their models are."""
+    found: dict[int, str] = {}
+    for dataset in {run.names.dataset for run in runs}:
+        places = [place for place, run in enumerate(runs) if run.names.dataset == dataset]
+        found |= dict(zip(places, names_of([runs[place] for place in places]), strict=True))
+    return [Names(run.names.dataset, found[place]) for place, run in enumerate(runs)]
 
 
 def pool_of(views: Sequence[QuestionView]) -> Pool:

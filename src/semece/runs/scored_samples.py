@@ -39,6 +39,8 @@ _FORMULA = re.compile(r"\\[A-Za-z]{2,}|[\^_]\{")
 """What only LaTeX has."""
 _MANY_FORMULAS = 0.1
 """Above this share of questions with a formula as reference the mathematics judge is named."""
+UNNAMED = "samples"
+"""What a model is called that nobody names."""
 NO_REFERENCE = (
     "no question has a reference, so no answer is right or wrong: name a dataset or file that has them with --questions"
 )
@@ -57,7 +59,7 @@ class SamplesReading:
     questions : str or None
         A dataset, by name or path: texts and references, by id, instead of those in the files.
     model : str or None
-        Only responses of this model, where the files name several.
+        Only responses of this model, where the files name several; what it is called, where they name none.
     scorer : str or None
         Which scores are the grades, where the files have several.
     answer_pattern : str or None
@@ -68,6 +70,8 @@ class SamplesReading:
     scores_over : {'all', 'mode'}
         Over which responses scores of responses are averaged: all, or those with the most frequent answer. It may
         change.
+    name, dataset : str or None
+        What tables call the model, and the questions; None: as the files do. They may change.
     """
 
     form: str | None = None
@@ -78,6 +82,8 @@ class SamplesReading:
     answer_pattern: str | None = None
     scores: Mapping[str, str | None] = field(default_factory=dict)
     scores_over: str = OVER[0]
+    name: str | None = None
+    dataset: str | None = None
 
 
 class _Judged(NamedTuple):
@@ -135,7 +141,7 @@ def score(
     whole = [replace(sample, question=q) for sample, q in zip(judged.samples, questions, strict=True)]
     files = "+".join(file.stem for file in paths)
     identity = {
-        "model": reading.model or next(iter(findings.models), "samples"),
+        "model": reading.model or next(iter(findings.models), UNNAMED),
         "dataset": dataset.name if dataset else next(iter(findings.datasets), files),
         "dataset content": content,
     }
@@ -146,6 +152,7 @@ def score(
         if known_identity is not None and known_identity.get("dataset content") != content:
             raise StoreError(f"{path} holds other samples; write to another file with -o")
         store.set_meta("identity", identity)
+        store.set_meta("names", _names(reading, identity))
         store.set_meta("source", "samples")
         store.set_meta("files", [str(file) for file in paths])
         store.set_meta("options", _words(reading, judge))
@@ -156,6 +163,21 @@ def score(
     hints += [FORMULAS] if judge is None and "rules" in judged.judges and _has_formulas(samples) else []
     unknown = not any(sample.question.references or sample.grades for sample in judged.samples)
     return [*hints, NO_REFERENCE] if unknown else hints
+
+
+def _names(reading: SamplesReading, identity: Mapping[str, str]) -> dict[str, str]:
+    """Choose what the model and the questions are called.
+
+    Raises
+    ------
+    ParseError
+        A name is blank.
+    """
+    told = {"model": ("--name", reading.name), "dataset": ("--dataset", reading.dataset)}
+    for option, name in told.values():
+        if name is not None and not name.strip():
+            raise ParseError(f"{option} must be a name, not blank; got {name!r}")
+    return {what: identity[what] if name is None else visible(name.strip()) for what, (_, name) in told.items()}
 
 
 def _has_formulas(samples: Sequence[FileQuestion]) -> bool:
@@ -190,6 +212,7 @@ def _words(reading: SamplesReading, judge: str | None) -> list[str]:
     """Spell what differs from the defaults, as the command line takes it."""
     told = {"--judge": judge, "--format": reading.form, "--questions": reading.questions}
     told |= {"--model": reading.model, "--scorer": reading.scorer, "--answer-pattern": reading.answer_pattern}
+    told |= {"--name": reading.name, "--dataset": reading.dataset}
     told |= {"--scores-over": None if reading.scores_over == OVER[0] else reading.scores_over}
     words = [word for name, value in told.items() if value is not None for word in (name, value)]
     words += [word for name, kind in reading.scores.items() for word in ("--score", f"{name}={kind}" if kind else name)]

@@ -10,6 +10,7 @@ import polars as pl
 from semece.runs.corrections import corrected_columns
 from semece.runs.graded_classes import NOTHING_MEASURED, model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, given_scores, metrics_of, scores_in
+from semece.runs.run import all_names
 from semece.runs.sentences import REASONS, excluded_text
 from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, in_order, paired_bootstrap, reliability_table
 
@@ -37,12 +38,12 @@ NOTE = (
 """Goes under a headline table."""
 
 
-def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
+def summary_table(runs: Sequence[Run]) -> pl.DataFrame:
     """Summarise runs, one row each.
 
     Parameters
     ----------
-    runs : iterable of Run
+    runs : sequence of Run
         Opened run files.
 
     Returns
@@ -50,7 +51,7 @@ def summary_table(runs: Iterable[Run]) -> pl.DataFrame:
     DataFrame
         The columns of :func:`summary_row`.
     """
-    return summary_frame(row_of_run(run) for run in runs)
+    return summary_frame(row_of_run(run, names.title) for run, names in zip(runs, all_names(runs), strict=True))
 
 
 class RunFacts(NamedTuple):

@@ -17,7 +17,7 @@ from semece.errors import ParseError, SemeceError
 from semece.formats import Wanted, is_labelled, labelled_answers, open_samples, parquet_files
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
 from semece.runs.graded_classes import ENTERING, GradedClasses
-from semece.runs.run import Run, with_regimes
+from semece.runs.run import Names, Run, with_regimes
 from semece.runs.scored_samples import SamplesReading, check_judge, responses_of, sentences_of
 from semece.stats import NO_ANSWER, UNGRADED, Counts, WeightedTable, merge, partial, per_question, weighted_estimates
 
@@ -76,25 +76,27 @@ def tabulate(
     ParseError
         A file cannot be read, or a row breaks a rule.
     """
-    files = parquet_files(paths)
+    files, how = parquet_files(paths), reading or SamplesReading()
     if all(map(is_labelled, files)):
         if judge not in {None, GivenJudge.name}:
             raise ParseError(f"labelled answers have no texts: their judge is {GivenJudge.name}; got {judge}")
-        write_table(_merged(_labelled(files)), output, _about_of(files, GivenJudge.name))
+        write_table(_merged(_labelled(files)), output, _about_of(files, GivenJudge.name, how))
         return []
     check_judge(judge)
-    judge, how = judge or "rules", reading or SamplesReading()
+    judge = judge or "rules"
     if how.questions is not None or how.scorer is not None or how.scores:
         raise ParseError("a table of counts takes no --questions, --scorer or --score: write a run file, X.db")
     opened = open_samples(files, form=how.form, skip_bad=how.skip_bad, wanted=Wanted(model=how.model))
     pieces = iter(lambda: list(islice(opened.samples, _AT_ONCE)), [])
     table = _merged(_judged(piece, judge, how.answer_pattern) for piece in pieces)
-    write_table(table, output, _about_of(files, judge) | {"model": next(iter(opened.findings.models), None)})
+    write_table(table, output, {"model": next(iter(opened.findings.models), None)} | _about_of(files, judge, how))
     return list(sentences_of(opened.findings))
 
 
-def _about_of(files: Sequence[Path], judge: str) -> dict[str, Any]:
-    return {"files": [file.name for file in files], "name": files[0].stem, "judge": judge}
+def _about_of(files: Sequence[Path], judge: str, how: SamplesReading) -> dict[str, Any]:
+    told = how.name or how.model
+    about = {"files": [file.name for file in files], "name": how.dataset or files[0].stem, "judge": judge}
+    return about | ({} if told is None else {"model": told})
 
 
 def _labelled(files: Sequence[Path]) -> Iterator[WeightedTable]:
@@ -251,7 +253,8 @@ class TabledRun(Run):
         self._table = read_table(path)
         about = _about(path) or {}
         self.model, self.dataset = str(about.get("model") or "samples"), str(about.get("name", path.stem))
-        self.name = f"{self.dataset} · {self.model}"
+        self.names = Names(self.dataset, self.model)
+        self.name, self.answered_by = self.names.title, self.model
         self.n = int((self._table.counts.responses + self._table.failed).max(initial=0))
         self.judge_names = (str(about.get("judge", "given")),) * 2
 

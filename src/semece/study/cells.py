@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.errors import BudgetError, DiskError, ParseError, SemeceError, StoreError
@@ -117,7 +117,7 @@ def _resolved(study: Study, cell: Cell, datasets: Datasets) -> Job | str:
             if store.meta("identity") is not None:
                 instead = f"give the model another name, or the study another output, in {study.source}"
                 check_identity(store, job.identity, instead=instead)
-    return job
+    return replace(job, told=job.told | {"names": {"dataset": cell.dataset, "model": cell.model}})
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,6 +138,46 @@ def figure(*, width: float = COLUMN_WIDTH, height: float | None = None, panels: 
         return fig, [fig.add_subplot(1, panels, i + 1) for i in range(panels)]
 
 
+PANEL = 1.45
+"""Inches: a panel of many, of which five stand side by side in a page's width."""
+
+ACROSS = 5
+"""Most panels side by side."""
+
+
+def grid(number: int, *, columns: int = ACROSS) -> tuple[Figure, list[Axes]]:
+    """Make an empty figure with small axes in rows.
+
+    Parameters
+    ----------
+    number : int
+        How many axes, >= 1.
+    columns : int
+        How many stand side by side, >= 1.
+
+    Returns
+    -------
+    tuple of Figure and list of Axes
+
+    Examples
+    --------
+    >>> fig, axes = grid(7)
+    >>> len(axes), [ax.get_subplotspec().is_last_row() for ax in axes[:3]]
+    (7, [False, False, False])
+    """
+    from matplotlib.figure import Figure
+
+    columns, rows = min(columns, number), -(-number // columns)
+    with style():
+        fig = Figure(figsize=(PANEL * columns, 1.12 * PANEL * rows + 0.5), layout="constrained")
+        return fig, [fig.add_subplot(rows, columns, i + 1) for i in range(number)]
+
+
+def legend_below(ax: Axes, *, columns: int = 2, **options: Any) -> None:  # noqa: ANN401 - as matplotlib's
+    """Put the legend below the axes, where no data is."""
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, columnspacing=1.2, **options)
+
+
 def save(fig: Figure, path: str | Path, *, dpi: int = 200) -> Path:
     """Write a figure; the same figure gives the same bytes.
 

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import COLORS, FAINT, INK, MUTED, NAMES, axes_or_new, column_of, look_of, styled
+from semece.show.figures.canvas import (
+    COLORS,
+    FAINT,
+    INK,
+    MUTED,
+    NAMES,
+    axes_or_new,
+    column_of,
+    legend_below,
+    look_of,
+    styled,
+)
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,8 +25,8 @@ if TYPE_CHECKING:
 
     from semece.show.figures.canvas import Table
 
-BOUNDARY_NAMES: dict[str, str] = {"crossover": "Jensen-dominated", "low_margin": "low margin"}
-"""What lies to the left of a boundary."""
+BOUNDARY_NAMES: dict[str, str] = {"crossover": "Jensen-dominated ends", "low_margin": "low margin ends"}
+"""What a boundary is called in the legend."""
 
 
 @styled
@@ -60,16 +71,15 @@ def plot_margin(table: pl.DataFrame, *, ax: Axes | None = None, boundaries: pl.D
     strip.spines[:].set_visible(False)
     if boundaries is not None:
         _boundaries(ax, boundaries)
-    ax.legend(loc="upper right")
+    legend_below(ax)
     return ax
 
 
 def _boundaries(ax: Axes, boundaries: pl.DataFrame) -> None:
     """Mark where a regime ends."""
     for name, margin in boundaries.select("boundary", "margin").iter_rows():
-        ax.axvline(margin, color=INK, lw=0.8, ls=(0, (1, 1.5)) if name == "crossover" else (0, (4, 1.5)), zorder=1)
-        style: dict[str, Any] = {"size": 6.5, "color": INK, "rotation": 90, "ha": "right", "va": "bottom"}
-        ax.annotate(BOUNDARY_NAMES[name], (margin, 0), (-1, 3), textcoords="offset points", **style)
+        dash = (0, (1, 1.5)) if name == "crossover" else (0, (4, 1.5))
+        ax.axvline(margin, color=INK, lw=0.8, ls=dash, zorder=1, label=BOUNDARY_NAMES[name])
 
 
 @styled
@@ -102,7 +112,7 @@ def plot_sweep(table: Table, *, ax: Axes | None = None) -> Axes:
     accuracy = column_of(table, "accuracy")
     ax.plot(n, accuracy, color=INK, lw=1, ls=(0, (4, 2)), label="accuracy")
     ax.set(xlabel="responses per question n", ylabel="mean expected confidence")
-    ax.legend(loc="best")
+    legend_below(ax)
     return ax
 
 
@@ -136,7 +146,7 @@ def plot_sweep_ece(table: Table, *, ax: Axes | None = None) -> Axes:
         line = _line(name) | {"label": f"{NAMES[name]}, expected confidences", "mfc": "white", "ls": (0, (4, 2))}
         ax.plot(n, column_of(table, f"ece_of_expected_{name}"), **line, clip_on=False)
     ax.set(ylim=(0, None), xlabel="responses per question n", ylabel="ECE")
-    ax.legend(loc="best")
+    legend_below(ax, columns=1)
     return ax
 
 
@@ -169,8 +179,8 @@ def plot_budget(table: Table, *, ax: Axes | None = None) -> Axes:
     for name in ("sem1", "sem2"):
         line = _line(name) | {"label": f"{NAMES[name]}, spread between questions", "ls": (0, (4, 2)), "mfc": "white"}
         ax.plot(n, column_of(table, f"{name}_between"), **line)
-    ax.set(ylim=(0, 1.3 * ax.get_ylim()[1]), xlabel="responses per question n", ylabel="share, standard deviation")
-    ax.legend(loc="best")
+    ax.set(ylim=(0, None), xlabel="responses per question n", ylabel="share, standard deviation")
+    legend_below(ax, columns=1)
     return ax
 
 
@@ -215,7 +225,7 @@ def plot_rate(table: Table, *, ax: Axes | None = None, slope: pl.DataFrame | Non
     ax.plot(n, gap[first] * np.sqrt(n[first] / n), color=MUTED, lw=0.8, ls=(0, (1, 1.5)), label="slope −0.5")
     ax.set(xscale="log", yscale="log", xlabel="responses per question n", ylabel="Sem1 − Sem2 at low margins")
     _plain_ticks(ax, n)
-    ax.legend(loc="best")
+    legend_below(ax, columns=1)
     return ax
 
 
@@ -276,11 +286,12 @@ def plot_predictions(table: Table, *, ax: Axes | None = None) -> Axes:
     ax.plot([0, top], [0, top], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
     ax.set(xlim=(0, top), ylim=(0, top), aspect="equal")
     ax.set(xlabel="exact mean of Sem1 − Sem2", ylabel="predicted")
-    ax.legend(loc="upper left")
+    legend_below(ax, columns=3)
     return ax
 
 
 def _line(name: str, place: int = 0) -> dict[str, Any]:
-    """Give the style of an estimator's line."""
+    """Give the style of an estimator's line: Sem2 is hollow, so that what it hides is seen through it."""
     look = look_of(name, place)
-    return {"color": look.color, "marker": look.marker, "ms": 3.8, "label": look.name}
+    hollow = {"mfc": "white"} if name == "sem2" else {}
+    return {"color": look.color, "marker": look.marker, "ms": 3.8, "label": look.name} | hollow

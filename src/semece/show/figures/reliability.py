@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import FAINT, MUTED, NAMES, axes_or_new, column_of, look_of, styled
+from semece.show.figures.canvas import (
+    COLORS,
+    FAINT,
+    MARKERS,
+    MUTED,
+    NAMES,
+    axes_or_new,
+    column_of,
+    legend_below,
+    look_of,
+    styled,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -117,7 +128,57 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
         style: dict[str, Any] = {"color": look.color, "lw": 1.8, "marker": look.marker, "ms": 4}
         ax.plot(confidence, accuracy, label="pooled", zorder=4, clip_on=False, **style)
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal", title=look.name)
-    ax.legend(loc="upper left", handlelength=2.6)
+    legend_below(ax, handlelength=2.6)
+    return ax
+
+
+@styled
+def plot_reliability_together(tables: Mapping[str, Table], *, ax: Axes | None = None) -> Axes:
+    """Draw the reliability of several confidences of the same answers on one axes, with intervals and each ECE.
+
+    Parameters
+    ----------
+    tables : mapping of str to ReliabilityTable or DataFrame
+        By estimator: ``verbalized``, ``sem1``, ``sem2``; with ``count, confidence, accuracy, accuracy_low,
+        accuracy_high``. The numbers above are the ECEs in these bins, in the order of the legend.
+    ax : Axes, optional
+        Where to draw; a new figure of one column by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> table = dict(count=[3, 9], confidence=[0.3, 0.8], accuracy=[0.33, 0.6])
+    >>> ax = plot_reliability_together({"sem1": table | dict(accuracy_low=[0.1, 0.3], accuracy_high=[0.7, 0.8])})
+    >>> [text.get_text() for text in ax.texts]
+    ['ECE', '.16']
+    """
+    ax = axes_or_new(ax)
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
+    names = ("count", "confidence", "accuracy", "accuracy_low", "accuracy_high")
+    lines = [("ECE", MUTED)]
+    for estimator in sorted(tables, key=list(COLORS).index, reverse=True):
+        count, confidence, accuracy, low, high = _occupied(tables[estimator], *names)
+        spread = np.abs(np.vstack([accuracy - low, high - accuracy]))
+        fill = "white" if estimator == "sem2" else COLORS[estimator]
+        style: dict[str, Any] = {
+            "color": COLORS[estimator],
+            "ms": 3.4,
+            "mfc": fill,
+            "elinewidth": 0.5,
+            "lw": 0.9,
+            "clip_on": False,
+        }
+        ax.errorbar(confidence, accuracy, yerr=spread, marker=MARKERS[estimator], label=NAMES[estimator], **style)
+        error = float(count @ np.abs(confidence - accuracy) / count.sum())
+        lines.append((f"{error:.2f}".removeprefix("0"), COLORS[estimator]))
+    for place, (text, color) in enumerate(lines):
+        ax.text(0.26 * place, 1.03, text, color=color, size=6.5, va="bottom", transform=ax.transAxes)
+    ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
+    legend_below(ax, columns=3)
     return ax
 
 
@@ -161,7 +222,7 @@ def plot_risk_coverage(
         ax.annotate(f"answer from {threshold:.2f}", (x, y), (4, -10), textcoords="offset points", size=6.5, color=color)
     ax.set(xlim=(0, 1), ylim=(0, max(ax.get_ylim()[1], risk.max() * 1.1, 0.05)))
     ax.set(xlabel="share of questions answered", ylabel="share of wrong answers among them")
-    ax.legend(loc="best")
+    legend_below(ax, columns=3)
     return ax
 
 

@@ -10,13 +10,24 @@ import numpy as np
 
 from semece.errors import SemeceError
 from semece.show import figures
-from semece.show.tables.paper_tables import POOLED, attempted, by_budget, groups, known, semx_budget_rows, semx_rows
+from semece.show.tables.paper_tables import (
+    POOLED,
+    attempted,
+    by_budget,
+    calibration_rows,
+    groups,
+    known,
+    semx_budget_rows,
+    semx_rows,
+    stacked,
+)
 from semece.show.tables.theory_tables import regime_table
-from semece.stats import alignment, budget_spread, margin_strata, rate, rate_slope, sweep
+from semece.stats import alignment, budget_spread, crossover, margin_strata, rate, rate_slope, sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -25,10 +36,16 @@ if TYPE_CHECKING:
     from semece.stats import Pool, ReliabilityTable
 
 MOST = 4
-"""Most panels of a figure; more are too small to read."""
+"""Most wide panels of a figure; more runs than that have small ones."""
 
-ABOVE, WIDE = 6, 34
-"""Points between a panel and its title, and how many letters a line of it holds."""
+SLOPE = ", slope "
+"""What stands between a line's name and its slope, which is said in its panel if there are several."""
+
+ALL = "all models"
+"""What the panel of a dataset is called."""
+
+ABOVE, RAISED, WIDE, NARROW = 6, 13, 34, 28
+"""Points between a panel and its title, and over what stands there; letters in a line of a wide and of a small one."""
 
 
 def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figure:
@@ -67,12 +84,62 @@ def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figur
 def _each(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[PooledQuestions]) -> Figure:
     """Draw a panel per run."""
     single = [group for group in every if group.model != POOLED]
-    fig, axes = _panels(len(single))
+    columns = _columns(single)
+    fig, axes = _panels(len(single), columns)
     for ax, group, title in zip(axes, single, titles(single), strict=True):
         plot(ax, group)
         if len(single) > 1:
-            ax.set_title(textwrap.fill(title, WIDE), pad=ABOVE, size=7)
+            wide = len(single) <= MOST
+            text = textwrap.fill(title, WIDE) if wide else f"{group.dataset}\n{textwrap.fill(group.model, NARROW)}"
+            ax.set_title(text, pad=ABOVE if wide or ax.child_axes else RAISED, size=7 if wide else 6)
+    if len(single) > 1:
+        _together(fig, axes, columns)
     return fig
+
+
+def _together(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
+    """Give panels one scale, one legend, and the names of their axes at the margin alone."""
+    labelled: dict[str, Artist] = {}
+    for ax in axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            name, _, slope = label.partition(SLOPE)
+            labelled[name] = handle
+            if slope:
+                ax.text(0, 1.03, SLOPE.lstrip(", ") + slope, size=6, transform=ax.transAxes)
+        if legend := ax.get_legend():
+            legend.remove()
+    if labelled:
+        most = min(len(labelled), 4 if len(axes) > 2 else 2)
+        with figures.style():
+            fig.legend(labelled.values(), labelled, loc="outside lower center", ncols=most, handlelength=2.2)
+    _one_scale(axes)
+    _one_name_per_axis(fig, axes, columns)
+
+
+def _one_scale(axes: Sequence[Axes]) -> None:
+    """Let all panels have the same limits."""
+    for which in ("x", "y"):
+        limits = [getattr(ax, f"get_{which}lim")() for ax in axes]
+        for ax in axes:
+            getattr(ax, f"set_{which}lim")(min(low for low, _ in limits), max(high for _, high in limits))
+
+
+def _one_name_per_axis(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
+    """Name the axes of panels at the margin alone; small panels have no room for the words of their strips."""
+    if len(axes) <= MOST:
+        for ax in axes[1:]:
+            ax.set_ylabel("")
+        return
+    with figures.style():
+        fig.supylabel(axes[0].get_ylabel(), size=8)
+    middle = (len(axes) - 1) // columns * columns + min(columns, len(axes)) // 2
+    for place, ax in enumerate(axes):
+        ax.set(ylabel="", xlabel=ax.get_xlabel() if place == min(middle, len(axes) - 1) else "")
+        ax.tick_params(labelleft=place % columns == 0, labelbottom=place + columns >= len(axes))
+        for strip in ax.child_axes:
+            strip.set(ylabel="", title="")
+            for text in list(strip.texts):
+                text.remove()
 
 
 def titles(every: Sequence[PooledQuestions]) -> list[str]:
@@ -84,9 +151,18 @@ def titles(every: Sequence[PooledQuestions]) -> list[str]:
     return [f"{group.dataset} · {group.model}" for group in every]
 
 
-def _panels(number: int) -> tuple[Figure, list[Axes]]:
+def _columns(single: Sequence[PooledQuestions]) -> int:
+    """Choose how many panels stand side by side: a row for each dataset where all have the same models."""
+    if len(single) <= MOST:
+        return len(single)
+    models, datasets = (len({getattr(group, name) for group in single}) for name in ("model", "dataset"))
+    return models if 1 < models <= figures.ACROSS and models * datasets == len(single) else figures.ACROSS
+
+
+def _panels(number: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
+    """Make wide panels side by side, or small ones in rows if there are many."""
     if number > MOST:
-        raise ValueError(f"a figure has at most {MOST} panels, one per run here; got {number} runs")
+        return figures.grid(number, columns=columns or figures.ACROSS)
     return figures.figure(width=figures.COLUMN_WIDTH * number, panels=number)
 
 
@@ -100,6 +176,8 @@ def reliability_of(pool: Pool, estimator: str) -> ReliabilityTable | None:
 
 def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -> Figure:
     """Draw a panel per confidence, all or those named: bins of one run, or a curve per run and all of them pooled."""
+    if len([group for group in every if group.model != POOLED]) > MOST:
+        return _each(_reliability_together, every)
     several = len({group.dataset for group in every}) > 1
     shown = [group for group in every if not (several and group.model == POOLED)]
     found = {name for group in shown for name, _ in group.pool.confidences()}
@@ -117,6 +195,45 @@ def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -
             figures.plot_reliability(*tables.values(), ax=ax, estimator=name)
         else:
             figures.plot_reliability_curves(tables, ax=ax, estimator=name)
+    return fig
+
+
+def _reliability_together(ax: Axes, group: PooledQuestions) -> None:
+    """Draw all confidences of a run on one axes."""
+    found = {name: reliability_of(group.pool, name) for name, _ in group.pool.confidences()}
+    figures.plot_reliability_together({name: table for name, table in found.items() if table is not None}, ax=ax)
+
+
+def _by_dataset(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[PooledQuestions]) -> Figure:
+    """Draw a panel per dataset, of all its runs pooled; of its one run where it has no pool of several.
+
+    Raises
+    ------
+    SemeceError
+        A dataset has several runs that are not pooled.
+    """
+    found = []
+    for dataset in dict.fromkeys(group.dataset for group in every):
+        some = [group for group in every if group.dataset == dataset]
+        if len(some) > 1 and some[-1].model != POOLED:
+            raise SemeceError(f"the runs of {dataset} are not pooled, so there is no panel of it; draw them one by one")
+        found.append(some[-1]._replace(model=ALL))
+    return _each(plot, found)
+
+
+def _regime_map(ax: Axes, group: PooledQuestions) -> None:
+    """Draw the questions in the plane of classes and standardised margins."""
+    pool = group.pool
+    margin = pool.margin * np.sqrt(pool.n_responses / pool.top_two_mass)
+    figures.plot_regime_map(margin, pool.n_classes, crossover=float(crossover(0.5)), ax=ax)
+
+
+def _gaps(every: Sequence[PooledQuestions]) -> Figure:
+    """Draw the numbers of all runs beside one another."""
+    table = stacked(calibration_rows, every)
+    runs = table["dataset"].n_unique() + table.height
+    fig, axes = figures.figure(width=2 * figures.COLUMN_WIDTH, height=0.9 + 0.2 * runs, panels=2)
+    figures.dots_of_runs(table, axes=axes)
     return fig
 
 
@@ -183,7 +300,10 @@ PANELS: dict[str, Callable[[Axes, PooledQuestions], object]] = {
 
 FIGURES: dict[str, Callable[[Sequence[PooledQuestions]], Figure]] = {
     "reliability": _reliability,
+    "reliability-pooled": partial(_by_dataset, _reliability_together),
     **{name: partial(_each, plot) for name, plot in PANELS.items()},
+    "regime-map": partial(_by_dataset, _regime_map),
+    "gaps": _gaps,
     "predictions": _predictions,
 }
 """Which figure is drawn how."""

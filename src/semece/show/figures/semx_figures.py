@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import COLORS, INK, MARKERS, MUTED, axes_or_new, column_of, styled
+from semece.show.figures.canvas import COLORS, INK, MARKERS, MUTED, axes_or_new, column_of, legend_below, styled
 from semece.show.figures.reliability import plot_reliability
 
 if TYPE_CHECKING:
@@ -82,5 +82,5 @@ def plot_semx_budgets(table: Table, *, ax: Axes | None = None) -> Axes:
     ax.set(xscale="log", xlabel="answers per question", ylabel="error")
     ax.set_xticks(n, [f"{each:g}" for each in n])
     ax.minorticks_off()
-    ax.legend(loc="best")
+    legend_below(ax)
     return ax

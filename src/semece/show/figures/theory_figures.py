@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import COLORS, INK, MUTED, axes_or_new, column_of, styled
+from semece.show.figures.canvas import COLORS, INK, MUTED, axes_or_new, column_of, legend_below, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from semece.show.figures.canvas import Table
 
@@ -63,7 +63,7 @@ def plot_constants(table: Table, *, ax: Axes | None = None) -> Axes:
     for name, (label, color, dash) in lines.items():
         ax.plot(m, column_of(table, name), color=color, ls=dash, label=label)
     ax.set(xlim=(0, m.max()), xlabel="standardised margin m", ylabel=r"constant of $\sqrt{p/n}$")
-    ax.legend(loc="upper right", handlelength=2.6)
+    legend_below(ax, handlelength=2.6)
     return ax
 
 
@@ -105,8 +105,56 @@ def plot_regimes(table: Table, *, ax: Axes | None = None, questions: Table | Non
             size = np.sqrt(4 + 60 * number / max(count.max(), 20))
             dots: dict[str, Any] = {"marker": "o", "ms": size, "color": INK, "alpha": 0.55, "mew": 0, "clip_on": False}
             ax.plot(x[count == number], y[count == number], ls="", **dots, zorder=3)
-    ax.legend(loc="lower right", handlelength=1.2)
+    legend_below(ax, columns=3, handlelength=1.2)
     ax.set(xlim=(0, right), ylim=(mass.min(), 1), xlabel=r"margin $\Delta$", ylabel="top-two mass p")
+    return ax
+
+
+@styled
+def plot_regime_map(margin: ArrayLike, n_classes: ArrayLike, *, crossover: float, ax: Axes | None = None) -> Axes:
+    r"""Draw which regime a question is in, by its number of classes K and its standardised margin m.
+
+    Parameters
+    ----------
+    margin : array_like, shape (Q,)
+        m of each question, :math:`\Delta \sqrt{n / p}`, >= 0.
+    n_classes : array_like, shape (Q,)
+        K of each, >= 1. The area of a dot is the number of questions in its place; m is rounded to 0.25.
+    crossover : float
+        m at which Sem1 and Sem2 are equally far off; the low margins end at :math:`\sqrt{\log K}`.
+    ax : Axes, optional
+        Where to draw; a new figure of one column by default.
+
+    Returns
+    -------
+    Axes
+
+    Examples
+    --------
+    >>> ax = plot_regime_map([0.2, 1.0, 5.0], [4, 4, 1], crossover=0.53)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('classes K', 'standardised margin m')
+    """
+    ax = axes_or_new(ax)
+    m, k = np.asarray(margin, dtype=float), np.asarray(n_classes, dtype=float)
+    most, top = max(k.max(initial=1) * 1.15, 2), max(m.max(initial=1) * 1.05, 2)
+    classes = np.geomspace(0.87, most, 200)
+    low = np.full_like(classes, crossover)
+    high = np.maximum(np.sqrt(np.log(np.maximum(classes, 1))), crossover)
+    edges = [np.zeros_like(classes), low, high, np.full_like(classes, top)]
+    for i, (name, color) in enumerate(REGIME_COLORS.items()):
+        ax.fill_between(classes, edges[i], edges[i + 1], color=color, lw=0, label=REGIME_NAMES[name])
+    for edge, dash in ((low, "-"), (high, (0, (4, 1.5)))):
+        ax.plot(classes, edge, color=INK, lw=0.8, ls=dash)
+    (x, y), count = _grouped(k, np.round(4 * m) / 4)
+    for number in np.unique(count):
+        size = np.sqrt(2 + 45 * number / max(count.max(), 20))
+        ax.plot(x[count == number], y[count == number], ls="", marker="o", ms=size, color=INK, alpha=0.5, mew=0)
+    ticks = [each for each in (1, 2, 3, 5, 10, 20, 50) if each <= most]
+    ax.set(xscale="log", xlim=(0.87, most), ylim=(0, top), xlabel="classes K", ylabel="standardised margin m")
+    ax.set_xticks(ticks, [str(each) for each in ticks])
+    ax.minorticks_off()
+    legend_below(ax, columns=3, handlelength=1.2)
     return ax
 
 

@@ -10,26 +10,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from semece.errors import SemeceError, in_dollars
-from semece.runs import row_of_run
+from semece.runs import all_names, row_of_run
 from semece.runs import write as write_file
 from semece.show.report.page import MARK, Page, render
 from semece.show.report.sections import recalibration_section
 from semece.show.tables.paper_tables import group_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
-    from semece.runs import Run
+    from semece.runs import Names, Run
 
 __all__ = ["Page", "build", "page_of", "render", "write"]
 
 
-def build(runs: Iterable[Run], output: str | Path = "report.html") -> Path:
+def build(runs: Sequence[Run], output: str | Path = "report.html") -> Path:
     """Write the report of one run or several.
 
     Parameters
     ----------
-    runs : iterable of Run
+    runs : sequence of Run
         Opened run files.
     output : str or Path
         Where; an existing file is overwritten only if it is a report.
@@ -45,14 +45,14 @@ def build(runs: Iterable[Run], output: str | Path = "report.html") -> Path:
         If ``output`` is there and is not a report, or cannot be written.
     """
     refuse_foreign(Path(output))
-    return write(render([page_of(run) for run in runs]), output)
+    return write(render([page_of(run, names) for run, names in zip(runs, all_names(runs), strict=True)]), output)
 
 
-def page_of(run: Run) -> Page:
-    """Read what the page says of a run."""
+def page_of(run: Run, names: Names) -> Page:
+    """Read what the page says of a run, under its names."""
     estimates = run.estimates()
     return Page(
-        summary=row_of_run(run),
+        summary=row_of_run(run, names.title),
         judges=run.judge_names,
         estimates=estimates,
         views=run.question_views(),
@@ -60,7 +60,7 @@ def page_of(run: Run) -> Page:
         complete=run.complete,
         facts={"Model": run.model, "Dataset": run.dataset, "Cost": cost_text(*run.spent)},
         events=run.events,
-        group=group_of(run.model, [run]) if (estimates["status"] == "complete").any() else None,
+        group=group_of(names.model, [run]) if (estimates["status"] == "complete").any() else None,
         recalibrated=recalibration_section(run.recalibration_effects),
     )
 

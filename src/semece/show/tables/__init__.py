@@ -35,8 +35,9 @@ from semece.runs import (
     to_markdown,
     value_text,
 )
+from semece.show.tables.captions import fitted
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
-from semece.show.tables.paper_tables import TABLES, By, paper_table
+from semece.show.tables.paper_tables import TABLES, By, arms_of, not_pooled, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
 from semece.show.tables.thresholds import Decision, decide
 
@@ -49,16 +50,19 @@ __all__ = [
     "By",
     "Decision",
     "Format",
+    "arms_of",
     "bounds_text",
     "cells",
     "constants_table",
     "decide",
     "end_text",
     "excluded_text",
+    "fitted",
     "grading_table",
     "headline",
     "judge_text",
     "label",
+    "not_pooled",
     "pairs_table",
     "paper_table",
     "partition_table",

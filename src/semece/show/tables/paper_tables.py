@@ -11,12 +11,13 @@ import polars as pl
 from semece.errors import SemeceError
 from semece.runs import (
     CONFIDENCES,
+    UNNAMED,
     Binning,
+    all_names,
     class_columns,
     graded_classes,
     metric_columns,
     metrics_of,
-    names_of,
     pool_of,
     spread,
     spread_all,
@@ -25,11 +26,11 @@ from semece.runs import (
 from semece.stats import BUDGETS, alignment, frame, margin_strata, rate, rate_slope, semx_table, sweep
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from semece.runs import Correction, GradedClasses, QuestionView, Run
+    from semece.runs import Correction, GradedClasses, Names, QuestionView, Run
     from semece.stats import Closed, Pool, SemX
 
     Floats = NDArray[np.float64]
@@ -75,26 +76,83 @@ class PooledQuestions(NamedTuple):
     correction: Correction | None = None
 
 
+class Arm(NamedTuple):
+    """What decides whether a run is pooled with others.
+
+    Parameters
+    ----------
+    names : Names
+        What it is called.
+    answered_by : str
+        Its model, whatever it is called.
+    n : int
+        Responses asked per question.
+    correction : Correction or None
+        What people say of its judge; it holds for the run alone.
+    """
+
+    names: Names
+    answered_by: str
+    n: int
+    correction: Correction | None = None
+
+
+def not_pooled(arms: Sequence[Arm]) -> dict[str, str]:
+    """Say of each dataset of several runs that cannot be pooled why.
+
+    Examples
+    --------
+    >>> from semece.runs import Names
+    >>> not_pooled([Arm(Names("nq", "warm"), "x/m", 10), Arm(Names("nq", "cold"), "x/m", 10)])["nq"]
+    'nq has no pooled row: warm and cold are runs of one model, x/m, which would count twice'
+    """
+    found = {}
+    for dataset in dict.fromkeys(arm.names.dataset for arm in arms):
+        members = [arm for arm in arms if arm.names.dataset == dataset]
+        first = {arm.answered_by: arm for arm in reversed(members)}
+        twice = next((arm for arm in members if first[arm.answered_by] is not arm), None)
+        sizes = sorted({arm.n for arm in members})
+        if twice is not None:
+            model = twice.answered_by
+            why = (
+                f"{first[model].names.model} and {twice.names.model} are runs of one model, {model}, which would count"
+            )
+            hint = "; 'semece score --name NAME' names it" if model == UNNAMED else ""
+            found[dataset] = f"{dataset} has no pooled row: {why} twice{hint}"
+        elif len(sizes) > 1:
+            counts = " and ".join(map(str, sizes))
+            found[dataset] = f"{dataset} has no pooled row: its runs asked for {counts} answers per question"
+    return found
+
+
+def arms_of(runs: Sequence[Run]) -> list[Arm]:
+    """Say of runs what decides whether they are pooled."""
+    named = zip(runs, all_names(runs), strict=True)
+    return [Arm(names, run.answered_by, run.n) for run, names in named]
+
+
 def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
-    """Give each run, and after the last run of a dataset all of them together if they asked for as many responses.
+    """Give each run, and after the last of several runs of a dataset all together, unless :func:`not_pooled`.
 
     Raises
     ------
     SemeceError
         A run has no complete question.
     """
-    for dataset in dict.fromkeys(run.dataset for run in runs):
-        members = [run for run in runs if run.dataset == dataset]
-        for run, name in zip(members, names_of(members), strict=True):
-            yield group_of(name, [run])
-        if len(members) > 1 and len({run.n for run in members}) == 1:
-            yield group_of(POOLED, members)
+    arms = arms_of(runs)
+    apart = not_pooled(arms)
+    for dataset in dict.fromkeys(arm.names.dataset for arm in arms):
+        members = [(run, arm) for run, arm in zip(runs, arms, strict=True) if arm.names.dataset == dataset]
+        for run, arm in members:
+            yield group_of(arm.names.model, [run])
+        if len(members) > 1 and dataset not in apart:
+            yield group_of(POOLED, [run for run, _ in members])
 
 
 def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
-    found = group_of_views(first.dataset, model, first.n, [view for run in runs for view in run.question_views()])
+    found = group_of_views(first.names.dataset, model, first.n, [view for run in runs for view in run.question_views()])
     correction = first.correction if len(runs) == 1 else None
     return found._replace(tokens=run_tokens(runs), correction=correction)
 
@@ -111,6 +169,7 @@ def run_tokens(runs: Sequence[Run]) -> dict[str, float]:
 def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionView]) -> PooledQuestions:
     """Pool questions, of one run or several, under the names of a dataset and a model."""
     found = pool_of(views)
+    found = found._replace(sem2=np.array([views[place].estimate.sem2 for place in found.question], dtype=np.float64))
     ids = np.array([view.question.id for view in views])[found.question]
     refused = np.array([view.estimate.refused for view in views])[found.question]
     return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused, len(views))
@@ -151,8 +210,12 @@ def paper_table(name: str, runs: Sequence[Run], *, by: By = "bin") -> pl.DataFra
         raise ValueError(f"by must be bin or budget; got {by!r}")
     if by == "budget" and name not in BUDGET_TABLES:
         raise ValueError(f"only the table {', '.join(BUDGET_TABLES)} has rows by budget; got {name!r}")
-    make = BUDGET_TABLES[name] if by == "budget" else TABLES[name]
-    return pl.concat([named(group, make(group)) for group in groups(runs)], how="diagonal_relaxed")
+    return stacked(BUDGET_TABLES[name] if by == "budget" else TABLES[name], groups(runs))
+
+
+def stacked(make: Callable[[PooledQuestions], pl.DataFrame], every: Iterable[PooledQuestions]) -> pl.DataFrame:
+    """Make a table of each group, and stack them under their names."""
+    return pl.concat([named(group, make(group)) for group in every], how="diagonal_relaxed")
 
 
 def named(group: PooledQuestions, part: pl.DataFrame) -> pl.DataFrame:
@@ -197,11 +260,13 @@ def repeated(ids: NDArray[np.str_]) -> NDArray[np.str_] | None:
     return ids if len(np.unique(ids)) < len(ids) else None
 
 
-def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
+def bootstrap_rows(
+    group: PooledQuestions, *, low_margin: NDArray[np.bool_] | None = None, closed: Closed = "left"
+) -> pl.DataFrame:
     """Give the paired differences of Sem1 and Sem2 (:func:`semece.paired_bootstrap`).
 
     ``mean_difference`` and ``ece_difference`` with intervals, the same on the questions of low margin, and a ``note``
-    and ``low_margin_note`` where an ECE difference cannot be trusted.
+    and ``low_margin_note`` where an ECE difference cannot be trusted. Low is a margin below 1/sqrt(n), unless given.
     """
     from semece.stats import is_low_margin, paired_bootstrap
 
@@ -209,8 +274,9 @@ def bootstrap_rows(group: PooledQuestions) -> pl.DataFrame:
     if len(np.unique(group.ids)) < 2:
         name = f"{group.dataset} · {group.model}"
         raise SemeceError(f"{name}: at least 2 complete questions are needed to resample; got 1")
-    low = is_low_margin(pool.margin, pool.n_responses)
-    found = paired_bootstrap(*known(pool.sem1, pool.sem2, pool.correct), low_margin=low, ids=repeated(group.ids))
+    low = is_low_margin(pool.margin, pool.n_responses) if low_margin is None else low_margin
+    columns = known(pool.sem1, pool.sem2, pool.correct)
+    found = paired_bootstrap(*columns, low_margin=low, ids=repeated(group.ids), closed=closed)
     row: dict[str, Any] = {"questions": found.overall.n_questions}
     row |= spread("mean_difference", found.overall.mean_difference)
     row |= spread("ece_difference", found.overall.ece_difference)

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from semece.runs import Binning, row_of_run
-from semece.show.tables.paper_tables import POOLED, PooledQuestions, calibration_rows, group_of_views, named
+from semece.runs import Binning, Names, row_of_run
+from semece.show.tables.paper_tables import (
+    POOLED,
+    Arm,
+    PooledQuestions,
+    calibration_rows,
+    group_of_views,
+    named,
+    not_pooled,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from semece.runs import QuestionView, Run
     from semece.stats import Closed
@@ -27,6 +35,8 @@ class CellNumbers(NamedTuple):
     ----------
     dataset, model : str
         What the study calls them.
+    answered_by : str
+        Its model, whatever it is called.
     n : int
         Responses asked per question.
     complete, selected : int
@@ -43,6 +53,7 @@ class CellNumbers(NamedTuple):
 
     dataset: str
     model: str
+    answered_by: str
     n: int
     complete: int
     selected: int
@@ -52,9 +63,19 @@ class CellNumbers(NamedTuple):
     events: tuple[str, ...]
 
     @property
-    def name(self) -> str:
+    def names(self) -> Names:
         """Dataset and model, for people."""
-        return f"{self.dataset} · {self.model}"
+        return Names(self.dataset, self.model)
+
+    @property
+    def arm(self) -> Arm:
+        """What decides whether it is pooled."""
+        return Arm(self.names, self.answered_by, self.n)
+
+    @property
+    def name(self) -> str:
+        """Both in one text."""
+        return self.names.title
 
 
 def read_cell(run: Run, dataset: str, model: str, *, n_bins: int = 10, closed: Closed = "left") -> CellNumbers:
@@ -81,9 +102,9 @@ def read_cell(run: Run, dataset: str, model: str, *, n_bins: int = 10, closed: C
     >>> numbers.complete, numbers.row["accuracy"]
     (3, 1.0)
     """
-    row = row_of_run(run, f"{dataset} · {model}", Binning(n_bins, closed))
+    row = row_of_run(run, Names(dataset, model).title, Binning(n_bins, closed))
     views = tuple(replace(view, responses=()) for view in run.question_views())
-    return CellNumbers(dataset, model, run.n, *run.complete, row, views, run.spent, run.events)
+    return CellNumbers(dataset, model, run.answered_by, run.n, *run.complete, row, views, run.spent, run.events)
 
 
 def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed = "left") -> pl.DataFrame:
@@ -100,22 +121,37 @@ def grid_table(cells: Sequence[CellNumbers], *, n_bins: int = 10, closed: Closed
     -------
     DataFrame
         The columns of ``semece.tables.paper_table("ece", ...)``; after the last run of a dataset with several one row
-        of all of them, in which a question is the unit. Empty if no question is complete.
+        of all of them, in which a question is the unit, unless :func:`apart`. Empty if no question is complete.
 
     Examples
     --------
     >>> from semece.runs.evaluation import evaluate_sync
     >>> with evaluate_sync("fake/?pmf=1", "starter", n=4, limit=3) as run:
-    ...     cells = [read_cell(run, "starter", name) for name in ("a", "b")]
+    ...     one = read_cell(run, "starter", "a")
+    >>> cells = [one, one._replace(model="b", answered_by="another")]
     >>> grid_table(cells).select("model", "questions").rows()
     [('a', 3), ('b', 3), ('pooled', 6)]
     """
-    parts = []
-    for dataset in dict.fromkeys(cell.dataset for cell in cells):
-        entering = [cell for cell in cells if cell.dataset == dataset and cell.row["questions"]]
-        members = [(cell.model, cell.n, cell.views) for cell in entering]
-        if len(members) > 1:
-            members.append((POOLED, members[0][1], tuple(view for _, _, views in members for view in views)))
-        groups: list[PooledQuestions] = [group_of_views(dataset, model, n, views) for model, n, views in members]
-        parts += [named(group, calibration_rows(group, n_bins=n_bins, closed=closed)) for group in groups]
-    return pl.concat(parts, how="diagonal_relaxed") if parts else pl.DataFrame()
+    rows = [named(group, calibration_rows(group, n_bins=n_bins, closed=closed)) for group in groups_of_cells(cells)]
+    return pl.concat(rows, how="diagonal_relaxed") if rows else pl.DataFrame()
+
+
+def groups_of_cells(cells: Sequence[CellNumbers]) -> Iterator[PooledQuestions]:
+    """Give each run with a complete question, and after the last of a dataset all together, unless :func:`apart`."""
+    return groups_of_views([(cell.arm, cell.views) for cell in cells if cell.row["questions"]])
+
+
+def groups_of_views(members: Sequence[tuple[Arm, Sequence[QuestionView]]]) -> Iterator[PooledQuestions]:
+    """Give each run of a dataset, and after the last of several all together, unless they are not pooled."""
+    without = not_pooled([arm for arm, _ in members])
+    for dataset in dict.fromkeys(arm.names.dataset for arm, _ in members):
+        some = [(arm, views) for arm, views in members if arm.names.dataset == dataset]
+        for arm, views in some:
+            yield group_of_views(*arm.names, arm.n, views)._replace(correction=arm.correction)
+        if len(some) > 1 and dataset not in without:
+            yield group_of_views(dataset, POOLED, some[0][0].n, [view for _, views in some for view in views])
+
+
+def apart(cells: Sequence[CellNumbers]) -> dict[str, str]:
+    """Say of each dataset whose runs are not pooled why; as :func:`semece.show.tables.paper_tables.not_pooled`."""
+    return not_pooled([cell.arm for cell in cells if cell.row["questions"]])
