@@ -19,6 +19,7 @@ from semece.datasets import read_rows
 from semece.runs.renderers import guarded
 from semece.runs.run import Run
 from semece.store.run_store import Store
+from tests.making_runs import change
 from tests.servers.openai_server import OpenAIServer
 
 FAKE = "fake/?pmf=.5,.3,.2"
@@ -208,11 +209,11 @@ def test_what_is_exported_is_scored_whatever_failed_and_what_is_left_out_is_said
     run_starter(semece, "--judge", "fake/judge")
     with sqlite3.connect("a.db") as connection:
         ids = [row[0] for row in connection.execute("SELECT id FROM questions ORDER BY position")]
-        cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
-        connection.execute(cut, ids[:2])
         connection.execute("DELETE FROM replies WHERE stage = 'partition' AND question_id = ?", ids[2:3])
         connection.execute("DELETE FROM derived")
     connection.close()
+    cut = "UPDATE replies SET status = 'truncated' WHERE stage = 'respond' AND question_id IN (?, ?)"
+    change("a.db", cut, ids[:2])
     code, out, err = semece("export", "a.db")
     assert code == 0
     assert err.splitlines() == [
@@ -515,3 +516,23 @@ def test_the_package_runs_as_a_module():
     refused = subprocess.run([sys.executable, "-m", "semece", "summary", "absent.db"], capture_output=True, text=True)
     assert refused.returncode == 2
     assert refused.stderr.startswith("semece: ")
+
+
+def test_the_doctor_ends_with_two_on_a_damaged_file_and_repeats_the_configuration(semece):
+    Path("run.toml").write_text('[run]\nmodel = "fake/?pmf=.5,.5"\ndataset = "starter"\nlimit = 2\nn = 4\n')
+    assert semece("run", "--config", "run.toml", "-o", "a.db", "--quiet")[0] == 0
+    change("a.db", "DELETE FROM replies WHERE position = 1")
+    code, out, _ = semece("doctor", "a.db")
+    assert code == 3
+    assert "--config run.toml" in out.splitlines()[-1]
+    with sqlite3.connect("a.db") as connection:
+        connection.execute("UPDATE replies SET cost = 9 WHERE position = 2")
+    connection.close()
+    code, out, err = semece("doctor", "a.db")
+    assert (code, out) == (2, "")
+    assert "a.db is damaged: replies that are not what was stored: 2, the first: respond, question" in err
+    assert err.count("\n") == 1
+    code, out, _ = semece("doctor", "a.db", "--set-aside")
+    assert code == 3
+    assert out.startswith("damaged rows set aside: 2; what they held is asked for again\n")
+    assert semece("run", "--config", "run.toml", "-o", "a.db", "--quiet")[0] == 0

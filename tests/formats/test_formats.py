@@ -270,8 +270,8 @@ def test_whatever_bytes_are_changed_in_an_archive_it_is_read_or_is_one_sentence(
         ("a.txt", "id,question,answers\n", "line 1: expected one of the formats"),
         ("a.jsonl", b'{"question": "?", "answers": ["\xff"]}\n', "line 1: expected UTF-8 text"),
         ("a.json", b'{"evalId": 1, "results": {"results": [{"promptIdx": "\xff"}]}}', "expected UTF-8 text"),
-        ("a.jsonl", '{"question": "?", "answers": ' + "[" * 100_000, "line 1: .*RecursionError"),
-        ("a.jsonl", '{"question": "?", "answers": ["a"], "n": ' + "9" * 5000 + "}", "line 1: .*ValueError"),
+        ("a.jsonl", '{"question": "?", "answers": ' + "[" * 100_000, "line 1: .*nested too deeply"),
+        ("a.jsonl", '{"question": "?", "answers": ["a"], "n": ' + "9" * 5000 + "}", "line 1: .*too many digits"),
     ],
 )
 def test_a_file_that_is_none_of_ours_is_named_with_what_was_expected_and_what_came(put, name, data, said):

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 from semece.errors import StoreError
 from semece.judges.exact import ExactJudge
 from semece.judges.known import open_judge
+from semece.records import Question
 from semece.runs.health import examine
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.store.derived import Derived, source_of
-from semece.store.run_store import Store, StoredReply
-from tests.store.test_schema import format_of, to_format_1, to_format_2
+from semece.store.run_store import FORMAT_VERSION, Store, StoredReply
+from tests.making_runs import change
+from tests.store.test_schema import format_of, to_format_1, to_format_2, to_format_3
 
 ROWS = [
     {"id": f"q{i}", "question": f"Number {i}?", "references": ["Paris"], "answers": ["Paris", "Paris", "Lyon", "Rome"]}
@@ -105,12 +108,7 @@ def test_each_judge_has_its_own_rows_and_a_new_version_derives_anew(path, asked,
 
 def test_other_answers_are_another_source(path, asked):
     read(path)
-    connection = sqlite3.connect(path)
-    with connection:
-        connection.execute(
-            "UPDATE replies SET text = 'Lyon', checksum = NULL WHERE question_id = 'q1' AND position = 0"
-        )
-    connection.close()
+    change(path, "UPDATE replies SET text = 'Lyon' WHERE question_id = 'q1' AND position = 0")
     asked.clear()
     assert read(path)[1].partition.labels == (0, 1, 0, 2)
     assert set(asked) == {"q1"}
@@ -125,7 +123,7 @@ def test_while_somebody_writes_the_file_it_is_only_read(path, asked):
     assert makers(path)
 
 
-@pytest.mark.parametrize("older", [None, to_format_1, to_format_2])
+@pytest.mark.parametrize("older", [None, to_format_1, to_format_2, to_format_3])
 def test_a_file_that_nobody_may_write_is_read_and_stays_as_it_is(path, older, asked):
     expected = read(path)
     if older:
@@ -144,7 +142,7 @@ def test_an_older_file_that_may_be_written_keeps_what_is_derived_of_it(path, old
     older(path)
     asked.clear()
     assert read(path) == expected
-    assert format_of(path) == 3
+    assert format_of(path) == FORMAT_VERSION
     assert asked
     asked.clear()
     assert read(path) == expected
@@ -155,7 +153,7 @@ def test_a_store_in_memory_keeps_too():
     with Store(":memory:", write=True) as store:
         store.derived.put("x", b"1", [1])
         store.keep_derived()
-        assert Derived(store._connection).get("x", b"1") == [1]
+        assert Derived(store._execute).get("x", b"1") == [1]
 
 
 # -- damage
@@ -167,27 +165,34 @@ def test_a_derived_row_that_was_changed_is_derived_again_and_doctor_counts_it(pa
     with connection:
         connection.execute("UPDATE derived SET value = '\"correct\"' WHERE value = '\"incorrect\"'")
     connection.close()
-    well, lines = examine(path)
-    assert not well
-    assert "results that are not what was stored, and are derived again when they are needed: 8" in lines[0]
+    with pytest.raises(
+        StoreError, match=r"results that are not what was stored, and are derived again when they .*: 8"
+    ):
+        examine(path)
     asked.clear()
     assert read(path) == expected
     assert len(asked) == 8
     assert examine(path)[0]
 
 
-def test_a_reply_that_was_changed_is_refused_with_its_place_and_doctor_counts_it(path):
+def test_a_reply_that_was_changed_is_refused_with_its_place_and_doctor_sets_it_aside(path):
+    expected = read(path)
     connection = sqlite3.connect(path)
     with connection:
         connection.execute("UPDATE replies SET text = 'Paris' WHERE question_id = 'q1' AND position = 2")
     connection.close()
     with pytest.raises(StoreError, match=r"a reply is not what was stored \(respond, question 'q1', index 2\)"):
         read(path)
-    well, lines = examine(path)
-    assert not well
-    assert "replies that are not what was stored: 1" in lines[0]
+    with pytest.raises(StoreError, match="replies that are not what was stored: 1, the first: respond, question 'q1'"):
+        examine(path)
     with Run(path) as run:
         assert run.question("q0").partition is not None
+    assert "damaged rows set aside: 1" in examine(path, set_aside=True)[1][0]
+    assert not examine(path)[0]
+    with Run(path) as run:
+        assert run.counts["missing"] == 1
+    score([path.parent / "samples.jsonl"], path, judge="exact")
+    assert read(path) == expected
 
 
 @given(st.text(), st.text(), st.integers(0, 99))
@@ -204,7 +209,7 @@ def test_a_value_comes_back_as_it_was(value):
     with Store(":memory:", write=True) as store:
         store.derived.put("x", source_of(1), value)
         store.keep_derived()
-        found = Derived(store._connection).get("x", source_of(1))
+        found = Derived(store._execute).get("x", source_of(1))
     assert found == json.loads(json.dumps(value))
 
 
@@ -225,3 +230,103 @@ def test_the_lock_is_given_back(path):
     with Store(path, write=True) as store:
         assert list(store.questions())
     assert Path(f"{path}.lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value"),
+    [
+        *(("replies", name, "'x'") for name in ("key", "stage", "question_id", "status", "text", "raw", "judge")),
+        *(("replies", name, "'x'") for name in ("request", "finish_reason", "call", "provider_id")),
+        *(("replies", name, 7) for name in ("position", "input_tokens", "output_tokens", "cost", "latency", "time")),
+        *(("replies", "cost", value) for value in (0, -1, "NULL", "''", "CAST(x'ff' AS TEXT)", "zeroblob(3)")),
+        *(("replies", "text", value) for value in ("CAST(x'ff' AS TEXT)", "NULLIF(1, 2) || 'a'", "5", "x'50'")),
+        ("replies", "superseded", 1),
+        *(("replies", "checksum", value) for value in (1, "NULL", "'a'")),
+        *(("questions", name, "'x'") for name in ("id", "position", "text", "refs", "metadata", "checksum")),
+        ("questions", "text", "CAST(x'ff' AS TEXT)"),
+        *(("meta", name, "'{}'") for name in ("value", "checksum")),
+    ],
+)
+def test_a_value_that_was_changed_anywhere_in_a_row_is_found_by_who_reads_it(tmp_path, table, column, value):
+    path, rows = tmp_path / "a.db", {"replies": "", "questions": "", "meta": "WHERE name = 'view'"}
+    readers = {
+        "replies": Store.spent,
+        "questions": lambda one: list(one.questions()),
+        "meta": lambda one: one.meta("view"),
+    }
+    with Store(path, write=True) as store:
+        store.add_questions([(0, Question("q", "Why?", ("because",), {"level": 1}))])
+        store.set_meta("view", {"n": 1})
+        row = StoredReply(b"k", "respond", "q", 0, "ok", "a", "{}", "j", b"r", "stop", "c", 3, 4, 0.5, 0.1, "id", 1.5)
+        store.append([row])
+    with Store(path) as store:
+        assert store.integrity_faults() == []
+        assert (store.replies("respond", "q"), store.spent()) == ([row], {"respond": (3, 4, 0.5)})
+    with closing(sqlite3.connect(path)) as connection, connection:
+        assert connection.execute(f"UPDATE {table} SET {column} = {value} {rows[table]}").rowcount == 1
+    with Store(path) as store, pytest.raises(StoreError, match=rf"{path}.*(not what was stored|damaged).*--set-aside"):
+        readers[table](store)
+    with pytest.raises(StoreError, match=f"{path} is damaged"):
+        examine(path)
+
+
+def test_a_reply_whose_place_in_the_index_is_damaged_is_missed_by_who_adds_up(tmp_path):
+    """The index is changed on the disk: one letter of the question's id, so that its reply is not found."""
+    path = tmp_path / "a.db"
+    with Store(path, write=True) as store:
+        store.append([StoredReply(bytes([i]), "respond", f"question-{i}", 0, "ok", "a") for i in range(9)])
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'place'").fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    data = bytearray(path.read_bytes())
+    place = data.index(b"question-4", (pages - 1) * size, pages * size)
+    data[place] ^= 4
+    path.write_bytes(data)
+    with Store(path) as store:
+        assert store.replies("respond", "question-4") == []
+        with pytest.raises(StoreError, match=r"not found where they belong|'uuestion-4', index 0"):
+            store.spent()
+    with Store(path, write=True) as store:
+        assert store.set_damaged_aside() == 0
+        assert len(store.replies("respond", "question-4")) == 1
+
+
+def test_a_reader_goes_on_while_another_process_brings_the_file_up_to_date(path):
+    expected = read(path)
+    to_format_3(path)
+    with Run(path) as run:
+        assert run.question("q0") == expected[0]
+        Store(path, write=True).close()
+        assert run.question_views() == expected
+    assert examine(path)[0]
+
+
+def test_a_reply_of_the_third_format_that_was_changed_is_found_before_and_after_the_migration(path):
+    to_format_3(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE replies SET text = 'Paris' WHERE question_id = 'q1' AND position = 2")
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"a reply is not what was stored \(respond, question 'q1', index 2\)"):
+            read(path)
+        Store(path, write=True).close()
+
+
+def test_a_result_that_was_changed_is_said_by_who_derives_it_again(path):
+    read(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE derived SET value = replace(value, 'incorrect', 'correct')")
+    with Run(path) as run:
+        run.question_views()
+        assert any("derived results in" in event and "derived again" in event for event in run.events)
+    with Run(path) as run:
+        run.question_views()
+        assert not any("derived again" in event for event in run.events)
+
+
+def test_a_result_under_another_maker_is_found_by_the_doctor(path):
+    read(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        changed = connection.execute("UPDATE derived SET maker = 3 - maker WHERE maker IN (1, 2)").rowcount
+    with pytest.raises(StoreError, match=f"derived again when they are needed: {changed}"):
+        examine(path)

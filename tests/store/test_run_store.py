@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import itertools
 import os
 import shutil
@@ -346,6 +347,22 @@ def test_a_disk_without_locks_is_refused_unless_that_is_wanted(tmp_path, monkeyp
     monkeypatch.setattr("filelock.FileLock._acquire", none)
     with pytest.raises(DiskError, match=r"the disk has no locks.*--no-lock"):
         Store(tmp_path / "run.db", write=True)
+    Store(tmp_path / "run.db", write=True, lock=False).close()
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_disk_whose_locks_do_not_answer_is_not_a_busy_file(tmp_path, monkeypatch, code):
+    Store(tmp_path / "run.db", write=True).close()
+
+    def none(*_):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr("fcntl.flock", none)
+    with pytest.raises(DiskError, match=r"the disk has no locks.*--no-lock"):
+        Store(tmp_path / "run.db", write=True)
+    assert not list(tmp_path.glob("*.lock.*"))
+    with Store(tmp_path / "run.db") as store:
+        assert store.is_busy() is None
     Store(tmp_path / "run.db", write=True, lock=False).close()
 
 

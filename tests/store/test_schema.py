@@ -16,6 +16,8 @@ from semece.runs.run import Run
 from semece.sampling import connections
 from semece.sampling.settings import Settings
 from semece.store import schema as runfile
+from semece.store.checksums import reply_checksum_of_format_3
+from semece.store.derived import derived_checksum
 from semece.store.run_store import FORMAT_VERSION, Store, StoredReply
 from tests.making_runs import execute
 
@@ -33,8 +35,22 @@ def filled(path):
     return keys
 
 
+def to_format_3(path):
+    """Turn a run file into one as the third format had it: checksums of what replies say, and of no other values."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.create_function("old", -1, lambda *row: reply_checksum_of_format_3(row))
+    connection.create_function("older", 2, lambda source, value: derived_checksum("", source, value))
+    connection.executescript(
+        "BEGIN; ALTER TABLE meta DROP COLUMN checksum; ALTER TABLE questions DROP COLUMN checksum; "
+        "UPDATE replies SET checksum = old(key, stage, question_id, position, status, text, raw); "
+        "UPDATE derived SET checksum = older(source, value); PRAGMA user_version=3; COMMIT;"
+    )
+    connection.close()
+
+
 def to_format_2(path):
     """Turn a run file into one as the second format had it: nothing derived is kept, replies have no checksums."""
+    to_format_3(path)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.executescript(
         "BEGIN; DROP TABLE derived; DROP TABLE makers; ALTER TABLE replies DROP COLUMN checksum; "
@@ -79,11 +95,11 @@ class Model:
 def everything(path):
     """Read every row but the requests."""
     connection = sqlite3.connect(path)
-    names = ("meta", "questions", "replies", "batches", "events")
-    rows = {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
-    columns = [row[1] for row in connection.execute("PRAGMA table_info(replies)")]
-    said = ", ".join(name for name in columns if name != "checksum")
-    rows["replies"] = connection.execute(f"SELECT {said} FROM replies").fetchall()
+    rows = {}
+    for name in ("meta", "questions", "replies", "batches", "events"):
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_info({name})")]
+        said = ", ".join(column for column in columns if column != "checksum")
+        rows[name] = connection.execute(f"SELECT {said} FROM {name}").fetchall()
     connection.close()
     return rows
 
@@ -95,7 +111,7 @@ def format_of(path):
     return found
 
 
-@pytest.fixture(params=[to_format_1, to_format_2], ids=["format 1", "format 2"])
+@pytest.fixture(params=[to_format_1, to_format_2, to_format_3], ids=["format 1", "format 2", "format 3"])
 def to_older(request):
     """Turn a run file into an older one."""
     return request.param

@@ -91,4 +91,4 @@ def test_a_text_that_was_changed_is_noticed_by_who_reads_it_and_by_the_doctor(tm
     with Store(tmp_path / "a.db") as store:
         with pytest.raises(StoreError, match=r"damaged or truncated .*the text of a request is not what was stored"):
             store.request(key)
-        assert store.integrity_faults() == ["texts of requests that are not what was stored: 1"]
+        assert store.integrity_faults() == ["requests that are not what was stored: 1"]

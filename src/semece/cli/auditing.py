@@ -115,12 +115,14 @@ def as_data(found: Scored) -> dict[str, Any]:
 
 def threshold_sentence(row: dict[str, Any]) -> str:
     """Say from which Sem1 on to answer once the judge's errors are corrected, or why nothing can be promised."""
+    from semece import tables
+
     target = f"{100 * row['target']:.0f} %"
     if row["threshold"] is None:
         return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
     return (
         f"Answer where Sem1 is at least {row['threshold']:.2f}: at least {target} of the answers are right: 95 % sure, "
-        f"the judge's errors corrected, if future questions are like these. {100 * row['coverage']:.0f} % of all "
+        f"the judge's errors corrected, if future questions are like these. {tables.percent_text(row['coverage'])} of all "
         f"{row['questions']:,} questions asked are answered."
     )
 

@@ -228,7 +228,9 @@ def report(
 
 def export(
     run: OneRun,
-    to: Annotated[str, typer.Option("--to", help="jsonl, csv or parquet.")] = "jsonl",
+    to: Annotated[
+        str | None, typer.Option("--to", help="jsonl, csv or parquet. Default: by the ending of the output, else jsonl.")
+    ] = None,
     what: Annotated[str, typer.Option("--what", help="samples, responses or estimates.")] = "samples",
     output: ToStdout = None,
     judge: Judge = None,
@@ -246,14 +248,21 @@ def export(
             typer.echo(f"semece: {sentence}", err=True)
 
 
-def doctor(run: OneRun) -> None:
+def doctor(
+    run: OneRun,
+    set_aside: Annotated[
+        bool, typer.Option("--set-aside", help="Set damaged replies aside, so that they are asked for again.")
+    ] = False,
+) -> None:
     """Say whether a run file is whole, whether it is being written, what is missing and how to continue.
+
+    The exit code is 2 if the file is damaged, 3 if something is missing.
 
     Example: [bold]semece doctor runs/starter--local-smollm2.db[/bold]
     """
     from semece.runs import examine
 
-    well, lines = examine(run)
+    well, lines = examine(run, set_aside=set_aside)
     for line in lines:
         typer.echo(line)
     if not well:

@@ -61,13 +61,22 @@ def run_command(told: Told) -> None:
     check_judges(settings)
     if not handling.dry_run:
         typer.echo(str(path), err=True)
-    job = resolve(settings, path)  # what it fetches is fetched before there is a loop, so that Ctrl-C stops it
+    job = repeated_with(
+        handling, resolve(settings, path)
+    )  # what it fetches is fetched before there is a loop, so that Ctrl-C stops it
     for sentence in cautions(job) + (asyncio.run(cannot_be_asked(job)) if handling.dry_run else []):
         typer.echo(f"note: {sentence}", err=True)
     if handling.dry_run:
         typer.echo(plan_text(plan(job, expected_tokens=handling.expected_tokens)))
         return
     report(path, run_to_end(job, path, quiet=handling.quiet), job)
+
+
+def repeated_with(handling: Handling, job: Job) -> Job:
+    """Keep in the run file what else repeats the command: the file of options and prices, and that of keys."""
+    files = {"--config": handling.config, "--env-file": handling.env_file}
+    words = [word for name, file in files.items() if file is not None for word in (name, str(file))]
+    return replace(job, told=job.told | {"options": [*job.told["options"], *words]})
 
 
 def report(path: Path, found: Finish[Outcome], job: Job) -> None:

@@ -11,17 +11,20 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import digest
+from semece.canonical_json import digest, ordinary
 from semece.datasets.batch_requests import asked_text, content_text, request_id
 from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
 from semece.datasets.download import cache_folder, cached_file, fetch
 from semece.datasets.files import (
     REFERENCE_NAMES,
     TEXT_NAMES,
+    check_memory,
     final_reference,
+    most_memory,
     question_from,
     read_questions,
     read_rows,
+    separator_of,
     shown,
     storable,
     with_unique_ids,
@@ -42,12 +45,16 @@ __all__ = [
     "asked_text",
     "cache_folder",
     "catalogue",
+    "check_memory",
     "content_text",
     "final_reference",
+    "most_memory",
     "open_dataset",
+    "ordinary",
     "question_from",
     "read_rows",
     "request_id",
+    "separator_of",
     "shown",
     "storable",
     "with_unique_ids",
@@ -147,7 +154,7 @@ def open_dataset(spelling: str) -> Dataset:
         return Dataset(spelling, read_benchmark(spelling, fetch(spelling)))
     name, _, path_text = spelling.rpartition("=")
     path = Path(path_text).expanduser()
-    if not path.is_file():
+    if not path.is_file() and not path.is_symlink() and not path.exists():
         names = ", ".join([*BUNDLED, *BENCHMARKS])
         raise ParseError(f"there is no dataset {spelling!r}: give one of {names}, or the path of a file of questions")
     return Dataset(name or path.stem, read_benchmark(name, path) if name in BENCHMARKS else read_questions(path))

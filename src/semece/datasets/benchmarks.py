@@ -100,7 +100,8 @@ def read_benchmark(name: str, path: Path, *, strict: bool = False) -> tuple[Ques
         try:
             return benchmark.convert(row)
         except (LookupError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError, MemoryError) as error:
-            raise ParseError(f"{where} is not a row of {name}: {type(error).__name__}: {error}") from None
+            said = f"it lacks {error}" if isinstance(error, KeyError) else str(error) or "it cannot be read"
+            raise ParseError(f"{where} is not a row of {name}: {said}") from None
 
     read = read_questions(path, convert=convert)
     questions = tuple(replace(question, references=_distinct(question.references)) for question in read)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import encodable, plain
+from semece.canonical_json import encodable, ordinary, plain
 from semece.datasets.batch_requests import is_request, questions_of_requests
 from semece.errors import ParseError, shortened
 from semece.records import Question
@@ -32,6 +32,9 @@ REFERENCE_NAMES = ("references", "reference", "gold", "golds", "answer", "possib
 _MARK = re.compile(r"^[ \t]*####(?!#)", re.MULTILINE)
 _HEAD = 256
 """Characters among which a file's first one that is not blank stands."""
+MEMORY_PER_BYTE, LEAST_MEMORY = 10, 300_000_000
+DENSEST = 50
+"""More bytes of memory than any byte of JSON takes: below, nothing is counted."""
 Row = tuple[int, dict[str, Any]]
 
 
@@ -102,10 +105,11 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
         ".tsv": _csv,
         ".parquet": _parquet,
     }
-    if path.suffix not in readers:
+    ending = path.suffix.lower()
+    if ending not in readers:
         raise ParseError(f"{path}: expected a name that ends in {', '.join(readers)}; got {path.suffix or 'no ending'}")
     try:
-        for row in readers[path.suffix](path):
+        for row in readers[ending](ordinary(path)):
             if not isinstance(row, ParseError):
                 yield row
             elif bad is None:
@@ -119,6 +123,7 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
 
 
 def _jsonl(path: Path) -> Iterator[Row | ParseError]:
+    most = most_memory(path)
     with path.open(encoding="utf-8-sig") as stream:
         if stream.read(_HEAD).lstrip()[:1] == "[":
             stream.seek(0)
@@ -128,6 +133,7 @@ def _jsonl(path: Path) -> Iterator[Row | ParseError]:
         for number, line in enumerate(stream, start=1):
             if line.strip():
                 try:
+                    check_memory(line, most)
                     yield number, _object(line.rstrip("\r\n"))
                 except ParseError as error:
                     yield ParseError(f"{path}, line {number}: expected a JSON object; {error}")
@@ -136,6 +142,7 @@ def _jsonl(path: Path) -> Iterator[Row | ParseError]:
 def _array(text: str, path: Path) -> Iterator[Row | ParseError]:
     """Give the objects of a JSON array, with their numbers for lines."""
     try:
+        check_memory(text, most_memory(path))
         rows = json.loads(text, object_pairs_hook=_once)
     except (ParseError, ValueError, RecursionError) as error:
         raise ParseError(f"{path}: expected a JSON array of objects; {error}") from None
@@ -144,6 +151,45 @@ def _array(text: str, path: Path) -> Iterator[Row | ParseError]:
             yield number, row
         else:
             yield ParseError(f"{path}, item {number}: expected a JSON object; got {type(row).__name__}")
+
+
+def most_memory(path: Path) -> int:
+    """Give the bytes of memory that a value in a file may take: ten times the file, or 300 MB if that is more."""
+    return max(MEMORY_PER_BYTE * path.stat().st_size, LEAST_MEMORY)
+
+
+def check_memory(text: str | bytes, most: int) -> None:
+    """Measure a JSON value before it is read: what takes too much memory is refused unread.
+
+    Parameters
+    ----------
+    text : str or bytes
+        JSON.
+    most : int
+        Bytes of memory that the value may take, as :func:`most_memory` gives them.
+
+    Raises
+    ------
+    ValueError
+        It may take more. A text costs three times its length; every name in an object about 110 bytes more, every item
+        of an array 64, every bracket 72.
+
+    Examples
+    --------
+    >>> check_memory("[" + "{}," * 100 + "{}]", 10_000)
+    Traceback (most recent call last):
+    ...
+    ValueError: a value of 0.0 MB may take 0.0 MB of memory; 0.0 MB are allowed
+    """
+    if len(text) * DENSEST < most:
+        return
+    count = text.count if isinstance(text, bytes) else lambda mark: text.count(mark.decode())
+    names, commas = count(b":"), count(b",")
+    brackets = count(b"{") + count(b"[")
+    needed = 3 * len(text) + 110 * names + 64 * max(commas - names, 0) + 72 * brackets
+    if needed > most:
+        megabytes = [f"{size / 1e6:,.1f} MB" for size in (len(text), needed, most)]
+        raise ValueError("a value of {} may take {} of memory; {} are allowed".format(*megabytes))
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -176,7 +222,9 @@ _GUARDED = re.compile(r"^'('*[\s\u00a0]*[=+\-@＝＋－＠])")
 def _csv(path: Path) -> Iterator[Row | ParseError]:
     csv.field_size_limit(1 << 24)
     with path.open(encoding="utf-8-sig", newline="") as stream:
-        rows = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
+        separator = separator_of(stream.readline(), path.suffix.lower())
+        stream.seek(0)
+        rows = csv.DictReader(stream, delimiter=separator)
         try:
             names = rows.fieldnames or ()
             if twice := [name for name, count in Counter(names).items() if name and count > 1]:
@@ -188,6 +236,17 @@ def _csv(path: Path) -> Iterator[Row | ParseError]:
                     yield rows.line_num, {name: _GUARDED.sub(r"\1", text) for name, text in row.items()}
         except csv.Error as error:
             raise ParseError(f"{path}, line {rows.line_num + 1}: expected a table that can be read; {error}") from None
+
+
+def separator_of(head: str, suffix: str) -> str:
+    """Say what separates the columns of a table: tabs in a TSV file, in a CSV file what its first line has most of.
+
+    Examples
+    --------
+    >>> separator_of("id;question;answers", ".csv"), separator_of("question", ".csv"), separator_of("a,b", ".tsv")
+    (';', ',', '\\t')
+    """
+    return "\t" if suffix == ".tsv" else max(",;\t", key=head.count)
 
 
 def _parquet(path: Path) -> Iterator[Row]:

@@ -7,6 +7,7 @@ an attempt that delivered nothing is counted, and no response; a bad row is an e
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.errors import ParseError
@@ -209,9 +210,10 @@ def _check_paths(paths: Sequence[Path]) -> None:
     """Refuse a file that is named twice: its responses would count twice."""
     seen = set()
     for path in paths:
-        if path.resolve() in seen:
+        place = os.path.realpath(path)
+        if place in seen:
             raise ParseError(f"{path} is named twice")
-        seen.add(path.resolve())
+        seen.add(place)
 
 
 def _format_of(sources: Sequence[SampleFile]) -> str:

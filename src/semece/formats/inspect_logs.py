@@ -17,8 +17,8 @@ import zipfile
 import zlib
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.errors import ParseError
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, Gathering, ended, natural
+from semece.formats.json_stream import unreadable
 from semece.formats.sources import fault, list_in, text_in, value_in
 from semece.records import Question
 
@@ -51,6 +51,8 @@ STOPS: dict[str, FileStatus] = {
 _SAMPLE = re.compile(r"samples/(?:.*)_epoch_[0-9]+(?:\.json|/sample\.json)", re.DOTALL)
 _ATTACHMENTS = re.compile(r"(?P<folder>samples/.*_epoch_[0-9]+/)attachments/(?P<start>[0-9]{1,18})\.json", re.DOTALL)
 _ATTACHED = "attachment://"
+MEMBER = 4
+"""A member may have a quarter of the memory that its value may take: bytes, text, and what is made of it."""
 
 
 _ZIP: Any = zipfile if hasattr(zipfile, "ZIP_ZSTANDARD") else importlib.import_module("backports.zstd.zipfile")
@@ -105,7 +107,7 @@ def _from_archive(source: SampleFile, wanted: Wanted) -> Iterator[Epoch]:
         if about is None:
             listed = ", ".join(list(names)[:5]) or "nothing in it"
             raise fault(source.path, "a log of Inspect, with header.json", f"an archive with {listed}")
-        header = _json(archive, about)
+        header = _json(source, archive, about)
         if wanted.leaves_out(_about(source, header)):
             return
         chunks = _chunks(names)
@@ -125,7 +127,7 @@ def _chunks(names: Iterable[str]) -> dict[str, list[int]]:
 
 
 def _member(source: SampleFile, archive: ZipFile, name: str, chunks: Mapping[str, Sequence[int]]) -> Epoch:
-    sample = _json(archive, name)
+    sample = _json(source, archive, name)
     folder = name.removesuffix("sample.json")
 
     def resolve(reference: str, where: str) -> str:
@@ -135,7 +137,7 @@ def _member(source: SampleFile, archive: ZipFile, name: str, chunks: Mapping[str
         if not before:
             raise fault(where, f"{folder}attachments/ with attachment {reference}", "none")
         first = max(before)
-        return text_in(_json(archive, f"{folder}attachments/{first}.json"), where, int(reference) - first)
+        return text_in(_json(source, archive, f"{folder}attachments/{first}.json"), where, int(reference) - first)
 
     return _epoch(source, sample, name, resolve)
 
@@ -283,24 +285,32 @@ def _opened(path: Path) -> ZipFile:
     return archive
 
 
-def _json(archive: ZipFile, name: str) -> Json:
-    """Read a member of an archive; of several with one name the last, which is the newest.
+def _json(source: SampleFile, archive: ZipFile, name: str) -> Json:
+    """Read a member of an archive, once it is measured; of several with one name the last, which is the newest.
 
     Raises
     ------
     ParseError
-        Naming file and member: it is damaged, encrypted, or no JSON.
+        Naming file and member: it is damaged, encrypted, too large, or no JSON.
     """
+    size, most = archive.getinfo(name).file_size, source.most // MEMBER
+    if size > most:
+        came = f"one of {size / 1e6:,.1f} MB, and this archive may have {most / 1e6:,.1f} MB in one"
+        raise fault(source.where(name), "a member that fits into memory", came)
     try:
-        return json.loads(archive.read(name))
+        text = archive.read(name)
+        source.check(text)
+        return json.loads(text)
     except UnicodeDecodeError:
-        said = "expected UTF-8 text; got other bytes"
+        said = "UTF-8 text; got other bytes"
     except json.JSONDecodeError as error:
-        said = f"expected JSON; {error}"
+        said = f"JSON; {error}"
     except (ValueError, RecursionError) as error:
-        said = f"expected JSON that can be read; {type(error).__name__}"
+        said = f"JSON that can be read; {unreadable(error)}"
     except (_ZIP.BadZipFile, _ZIP.zstd.ZstdError, zlib.error, EOFError, struct.error, OSError) as error:
-        said = f"expected a whole member of a zip archive; got a damaged one ({error})"
+        said = f"a whole member of a zip archive; got a damaged one ({error})"
+    except MemoryError:
+        said = "a member that fits into memory"
     except (RuntimeError, NotImplementedError) as error:
-        said = f"expected a member that can be unpacked; {error}"
-    raise ParseError(f"{archive.filename}, {name}: {said}")
+        said = f"a member that can be unpacked; {error}"
+    raise fault(source.where(name), said)

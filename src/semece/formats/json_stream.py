@@ -11,10 +11,10 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from semece.errors import ParseError
+from semece.errors import ParseError, on_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import TextIO
 
 T = TypeVar("T")
@@ -31,6 +31,13 @@ _LONGEST_WORD = 16
 """More than the length of any JSON word: an error so near to the end of what was read may be a cut, not a fault."""
 
 
+def unreadable(error: Exception) -> str:
+    """Say why Python cannot read JSON that is well formed."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return "it has a whole number with too many digits" if "digits" in str(error) else on_one_line(str(error), 200)
+
+
 class JsonStream:
     """Where one is in a JSON document.
 
@@ -40,6 +47,8 @@ class JsonStream:
         The document's text.
     name : str
         The file's name, for messages.
+    check : callable, optional
+        Called with a text before a value is read from it; raises where that would take too much memory.
 
     Examples
     --------
@@ -49,8 +58,8 @@ class JsonStream:
     [('c', 3)]
     """
 
-    def __init__(self, stream: TextIO, name: str) -> None:
-        self._stream, self._name = stream, name
+    def __init__(self, stream: TextIO, name: str, check: Callable[[str], None] = lambda _: None) -> None:
+        self._stream, self._name, self._check = stream, name, check
         self._text, self._at, self._gone, self._line, self._ended = "", 0, 0, 1, False
 
     @property
@@ -117,15 +126,23 @@ class JsonStream:
             except json.JSONDecodeError as error:
                 cut = "Unterminated" in error.msg or error.pos > len(self._text) - _LONGEST_WORD
                 if cut and self._fill(len(self._text)):
+                    self._measure()
                     continue
                 self._at = min(error.pos, len(self._text))
                 raise self.fault(f"expected JSON; {error.msg}") from None
             except (ValueError, RecursionError) as error:
-                raise self.fault(f"expected JSON that can be read; {type(error).__name__}") from None
+                raise self.fault(f"expected JSON that can be read; {unreadable(error)}") from None
             if isinstance(value, int | float) and _NUMBER.fullmatch(self._text, end) and self._fill():
                 continue  # the number may go on
             self._at = end
             return value
+
+    def _measure(self) -> None:
+        """Make sure that a value which is longer than what was read may be read on."""
+        try:
+            self._check(self._text)
+        except ValueError as error:
+            raise self.fault(f"expected less at once; {error}") from None
 
     def peek(self) -> str:
         """Look at the next character that is not blank; empty at the end."""

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from semece.datasets import read_rows
+from semece.datasets import check_memory, most_memory, ordinary, read_rows, separator_of
 from semece.errors import ParseError, visible
-from semece.formats.json_stream import Json, JsonStream
+from semece.formats.json_stream import Json, JsonStream, unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -174,7 +174,7 @@ class SampleFile:
         ParseError
             It cannot be read.
         """
-        with self.reading(), self.path.open("rb") as stream:
+        with self.reading(), ordinary(self.path).open("rb") as stream:
             head = stream.read(_HEAD)
         suffix = self.path.suffix.lower()
         for magic, kind in _MAGIC.items():
@@ -199,6 +199,15 @@ class SampleFile:
             return frozenset(pl.read_parquet_schema(self.path))
         return frozenset()
 
+    @cached_property
+    def most(self) -> int:
+        """Bytes of memory that a value in it may take."""
+        return most_memory(self.path)
+
+    def check(self, text: str | bytes) -> None:
+        """Measure a value before it is read; a ValueError says that it may take more memory than it may have."""
+        check_memory(text, self.most)
+
     def where(self, place: str) -> str:
         """File and place."""
         return f"{self.path}, {place}"
@@ -222,8 +231,28 @@ class SampleFile:
             One is no JSON object, unless bad rows are left out.
         """
         for place, value in self._items() if self.opening.is_array else self._lines():
-            for row in self.findings.tried(_row, value, self.where(place)):
+            for row in self.findings.tried(self._row, value, self.where(place)):
                 yield place, row
+
+    def _row(self, line: Json, where: str) -> dict[str, Any] | None:
+        """Make a row of a line of bytes, or of a value that was decoded."""
+        row = self._decoded(line, where) if isinstance(line, bytes) else line
+        if isinstance(line, bytes) and not line.strip():
+            return None
+        if not isinstance(row, dict):
+            raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
+        return row
+
+    def _decoded(self, line: bytes, where: str) -> Json:
+        try:
+            self.check(line)
+            return json.loads(line.decode("utf-8")) if line.strip() else None
+        except UnicodeDecodeError as error:
+            raise ParseError(f"{where}: expected UTF-8 text; got other bytes from byte {error.start} on") from None
+        except json.JSONDecodeError as error:
+            raise ParseError(f"{where}: expected a JSON object; {error}") from None
+        except (ValueError, RecursionError) as error:
+            raise ParseError(f"{where}: expected a JSON object that can be read; {unreadable(error)}") from None
 
     def _items(self) -> Iterator[tuple[str, Json]]:
         with self.stream() as stream:
@@ -272,7 +301,7 @@ class SampleFile:
     def stream(self) -> Iterator[JsonStream]:
         """Open a JSON document to be read piece by piece."""
         with self.reading(), self.path.open(encoding="utf-8-sig") as text:
-            yield JsonStream(text, str(self.path))
+            yield JsonStream(text, str(self.path), self.check)
 
     def document(self) -> Json:
         """Read a JSON document whole.
@@ -380,7 +409,8 @@ def _items_at(stream: JsonStream, paths: Sequence[tuple[str, ...]], before: str 
 def _header(text: str, suffix: str) -> frozenset[str]:
     """Name the columns of a table of text."""
     with contextlib.suppress(csv.Error):
-        return frozenset(next(csv.reader([text.split("\n", 1)[0]], delimiter="\t" if suffix == ".tsv" else ","), ()))
+        head = text.split("\n", 1)[0]
+        return frozenset(next(csv.reader([head], delimiter=separator_of(head, suffix)), ()))
     return frozenset()
 
 
@@ -400,27 +430,6 @@ def _seen(stream: JsonStream) -> Iterator[str]:
     """Name the members of the object that comes next; what was seen counts even if it is cut."""
     with contextlib.suppress(ParseError):
         yield from stream.members()
-
-
-def _row(line: Json, where: str) -> dict[str, Any] | None:
-    """Make a row of a line of bytes, or of a value that was decoded."""
-    row = _decoded(line, where) if isinstance(line, bytes) else line
-    if isinstance(line, bytes) and not line.strip():
-        return None
-    if not isinstance(row, dict):
-        raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
-    return row
-
-
-def _decoded(line: bytes, where: str) -> Json:
-    try:
-        return json.loads(line.decode("utf-8")) if line.strip() else None
-    except UnicodeDecodeError as error:
-        raise ParseError(f"{where}: expected UTF-8 text; got other bytes from byte {error.start} on") from None
-    except json.JSONDecodeError as error:
-        raise ParseError(f"{where}: expected a JSON object; {error}") from None
-    except (ValueError, RecursionError) as error:
-        raise ParseError(f"{where}: expected a JSON object that can be read; {type(error).__name__}") from None
 
 
 def _path(names: tuple[str | int, ...]) -> str:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from semece.runs.run import QuestionView, Run
 
 
-def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path | None = None) -> tuple[str, ...]:
+FORMS = ("jsonl", "csv", "parquet")
+
+
+def export(run: Run, *, what: str = "samples", form: str | None = None, output: Path | None = None) -> tuple[str, ...]:
     """Write samples, responses or estimates.
 
     Parameters
@@ -28,8 +31,8 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     what : {'samples', 'responses', 'estimates'}
         ``samples``: one question a line with answers, confidences, labels and grades, as ``semece score`` reads them.
         Questions without a usable answer are left out, and without classes where others have them.
-    form : {'jsonl', 'csv', 'parquet'}
-        How. Samples are JSONL only.
+    form : {'jsonl', 'csv', 'parquet'}, optional
+        How. Samples are JSONL only. By default what the ending of `output` says, or JSONL.
     output : Path or None
         None: standard output.
 
@@ -41,11 +44,15 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     Raises
     ------
     SemeceError
-        There is no such thing or form, or the file cannot be written.
+        There is no such thing or form, the file's ending is that of another form, or the file cannot be written.
     """
+    form = _form(form, output)
     if what == "samples":
         if form != "jsonl":
-            raise SemeceError(f"samples are written as jsonl; got {form}")
+            raise SemeceError(
+                f"samples are written as jsonl; got {form}: name a file that ends in .jsonl, or choose --what responses or "
+                "--what estimates"
+            )
         views, left_out = _samples(run.question_views())
         write("".join(json.dumps(_sample(v), ensure_ascii=False) + "\n" for v in views).encode(), output)
         return left_out
@@ -54,6 +61,16 @@ def export(run: Run, *, what: str = "samples", form: str = "jsonl", output: Path
     table = run.responses() if what == "responses" else run.estimates()
     write(_bytes(table, form), output)
     return ()
+
+
+def _form(form: str | None, output: Path | None) -> str:
+    """Say in which form a file is written; an ending that is that of another form is refused."""
+    ending = "" if output is None else output.suffix.lower().removeprefix(".")
+    if form is None:
+        return ending if ending in FORMS else "jsonl"
+    if ending in FORMS and form in FORMS and ending != form:
+        raise SemeceError(f"{output} ends like a {ending} file, and --to says {form}: change one of them")
+    return form
 
 
 def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[str, ...]]:

@@ -13,29 +13,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-def examine(path: str | Path) -> tuple[bool, list[str]]:
-    """Look a run file over without changing it.
+def examine(path: str | Path, *, set_aside: bool = False) -> tuple[bool, list[str]]:
+    """Look a run file over.
 
     Parameters
     ----------
     path : str or Path
         The run file.
+    set_aside : bool
+        Set replies that are damaged aside first, so that they are asked for again. Otherwise nothing is changed.
 
     Returns
     -------
     tuple of bool and list of str
-        Whether all is well and complete, and what to say, a sentence a line.
+        Whether all is complete, and what to say, a sentence a line.
 
     Raises
     ------
     StoreError
-        It is not a run file.
+        It is not a run file, or it is damaged.
     """
+    lines = list(_put_aside(path)) if set_aside else []
     with Store(path) as store:
-        faults = store.integrity_faults()
-        if faults:
-            return False, [f"{path} is damaged: {fault}" for fault in faults]
-        lines = [f"{path} is whole", *_state(Path(path))]
+        store.check_whole()
+        lines += [f"{path} is whole", *_state(store)]
         if store.meta("source") == "judge-eval":
             return True, [*lines, "it holds no run, but a judge's replies to labelled answers, for semece judge-eval"]
         if store.meta("view") is None:
@@ -51,15 +52,18 @@ def examine(path: str | Path) -> tuple[bool, list[str]]:
     return complete, lines
 
 
-def _state(path: Path) -> Iterator[str]:
-    from filelock import FileLock, Timeout
+def _put_aside(path: str | Path) -> Iterator[str]:
+    with Store(path, write=True) as store:
+        count = store.set_damaged_aside()
+    if count:
+        yield f"damaged rows set aside: {count:,}; what they held is asked for again"
 
-    try:
-        with FileLock(f"{path.resolve()}.lock", timeout=0):
-            pass
-    except Timeout:
+
+def _state(store: Store) -> Iterator[str]:
+    busy, path = store.is_busy(), Path(store.path)
+    if busy:
         yield "it is being written now"
-    except OSError:
+    elif busy is None:
         yield "whether it is being written now cannot be told here"
     if Path(f"{path}-wal").exists():
         yield (

@@ -114,6 +114,12 @@ class Run:
             noticed += (f"rate limited: slowed down {slowed:,}x",)
         if self.recalibration_note:
             noticed = (self.recalibration_note, *noticed)
+        if damaged := len(self._store.derived.damaged):
+            said = (
+                f"{damaged:,} derived results in {self.path} were not what was stored (the first: "
+                f"{self._store.derived.damaged[0]}), and were derived again; 'semece doctor' tests the other rows"
+            )
+            noticed += (said,)
         drawn = self._store.meta("source") != "samples" and self._identity["temperature"] != 0
         return (*noticed, copies) if copies and drawn else noticed
 

@@ -12,6 +12,7 @@ from inspect import get_annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from semece.canonical_json import ordinary
 from semece.errors import ParseError, SemeceError
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def text_in(path: str | Path) -> str:
         It is not there, or not UTF-8 text.
     """
     try:
-        return Path(path).expanduser().read_text(encoding="utf-8")
+        return ordinary(Path(path).expanduser()).read_text(encoding="utf-8")
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
@@ -226,7 +227,7 @@ def toml_in(path: str | Path) -> tuple[bytes, dict[str, Any]]:
         It is not there, or not TOML.
     """
     try:
-        content = Path(path).read_bytes()
+        content = ordinary(Path(path)).read_bytes()
         return content, tomllib.loads(content.decode("utf-8"))
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None

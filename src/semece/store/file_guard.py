@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import tempfile
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 
 BUSY = "{} is being written by another process; wait for it, or choose another file with -o"
 READ_ONLY = "{} is read-only; make it writable, or choose another file with -o"
+NO_LOCKS = (
+    "{}: the disk has no locks, so a second writer could not be kept out; choose another disk with -o, or make sure "
+    "that nobody else writes the file and add --no-lock"
+)
+_WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL})
+"""What a file system says that has no locks, or whose locks do not answer."""
+
 HEAD_ROOM, LEAST_ROOM = 0.02, 1 << 20
 """Share of the file, and bytes, that stay free beside what a call may bring."""
 
@@ -71,19 +79,32 @@ class FileGuard:
             self._take(str(folder / f"{found.st_dev}-{found.st_ino}.lock"))
 
     def _take(self, name: str) -> None:
-        from filelock import FileLock, Timeout
+        from filelock import FileLock, SoftFileLock, Timeout
 
         lock = FileLock(name)
         try:
-            lock.acquire(timeout=0)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                lock.acquire(timeout=0)
         except Timeout:
-            raise DiskError(BUSY.format(self.path)) from None
-        except NotImplementedError:
-            raise DiskError(
-                f"{self.path}: the disk has no locks, so a second writer could not be kept out; choose another disk "
-                "with -o, or make sure that nobody else writes the file and add --no-lock"
-            ) from None
+            raise DiskError((BUSY if _has_locks(name) else NO_LOCKS).format(self.path)) from None
+        except (NotImplementedError, OSError) as error:
+            if isinstance(error, OSError) and error.errno not in _WITHOUT_LOCKS:
+                raise
+            raise DiskError(NO_LOCKS.format(self.path)) from None
         self._locks.append(lock)
+        if isinstance(lock, SoftFileLock):  # a file instead of a lock, which stays after a kill
+            self.release()
+            raise DiskError(NO_LOCKS.format(self.path))
+
+    def is_busy(self) -> bool | None:
+        """Whether another process writes the file; None where that cannot be told."""
+        try:
+            self._take(f"{os.path.realpath(self.path)}.lock")
+        except (DiskError, OSError) as error:
+            return str(error) == BUSY.format(self.path) or None
+        self.release()
+        return False
 
     def release(self) -> None:
         """Give the locks back."""
@@ -143,6 +164,20 @@ class FileGuard:
                     f"need {needed / 1e6:,.1f} MB; nothing more is asked, and what was stored is intact: free some "
                     "space and run again"
                 )
+
+
+def _has_locks(name: str) -> bool:
+    """Whether a lock that was not had is another's: some versions of filelock do not tell."""
+    try:
+        import fcntl
+
+        with Path(name).open("rb") as stream:
+            fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except ImportError:
+        return True
+    except OSError as error:
+        return error.errno not in _WITHOUT_LOCKS
+    return True
 
 
 def _runtime_folder() -> Path | None:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import shlex
 import sqlite3
 import time
-import zlib
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Self
 from semece.canonical_json import canonical, digest, encodable
 from semece.errors import StoreError
 from semece.records import Question
+from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import Derived
 from semece.store.file_guard import FileGuard, copied_aside
 from semece.store.schema import (
     FINAL,
     FORMAT_VERSION,
+    WITH_CHECKSUMS,
     WITH_DERIVED,
     WITH_PIECES,
     connect,
@@ -45,6 +47,8 @@ DELIVERED = frozenset({"ok"}) | FINAL
 
 MOST_QUEUED = 500
 """Requests in memory before they are committed without their replies."""
+MOST_FAULTS = 5
+"""So many of what is wrong with a file are said."""
 
 _log = logging.getLogger("semece")
 _NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
@@ -98,8 +102,13 @@ class StoredReply:
 
 
 _FIELDS = tuple(each.name for each in fields(StoredReply))
-_COLUMNS = ", ".join(_FIELDS).replace("index", "position")
-"""A row holds the fields of a reply, in their order."""
+_COLUMNS = f"{', '.join(_FIELDS).replace('index', 'position')}, superseded"
+"""A row holds the fields of a reply, in their order, and whether it was set aside."""
+
+_CURE = (
+    "Take a copy of it from before, or 'semece doctor {} --set-aside' sets what is damaged aside, so that it is asked "
+    "for again"
+)
 
 
 class Store:
@@ -138,12 +147,21 @@ class Store:
         )
         found = format_of(self._connection)
         self._texts = Texts(self._connection, whole=found < WITH_PIECES)
-        self._columns = _COLUMNS + (", checksum" if found >= WITH_DERIVED else ", NULL")
-        self.derived = Derived(self._connection if found >= WITH_DERIVED else None)
+        self._whole: set[tuple[str, str]] = set()
+        self.derived = Derived(self._execute if found >= WITH_DERIVED else None)
         self.trouble: str | None = None
         self._before = int(self._execute("SELECT coalesce(max(id), 0) FROM replies")[0][0]) if write else 0
         if write and self.path != ":memory:":
             self._say_journal(journal_mode(self._connection))
+
+    @property
+    def _format(self) -> int:
+        """The file's format now: another process may have brought it up to date."""
+        return format_of(self._connection)
+
+    @property
+    def _columns(self) -> str:
+        return _COLUMNS + (", checksum" if self._format >= WITH_DERIVED else ", NULL")
 
     def _connected(self, *, lock: bool) -> sqlite3.Connection:
         """Open for writing, behind the locks."""
@@ -186,16 +204,37 @@ class Store:
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         with explained(self.path):
-            return self._connection.execute(sql, parameters).fetchall()
+            try:
+                return self._connection.execute(sql, parameters).fetchall()
+            except sqlite3.OperationalError as error:
+                if "decode" not in str(error):
+                    raise
+            self._connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+            try:  # the row that is no UTF-8 text any more does not pass its test
+                return self._connection.execute(sql, parameters).fetchall()
+            finally:
+                self._connection.text_factory = str
+
+    def _damaged(self, what: str, place: str) -> StoreError:
+        said = f"{self.path}: {what} is not what was stored ({place}): the file is damaged or was changed by hand"
+        return StoreError(f"{said}. {_CURE.format(shlex.quote(self.path))}")
 
     def meta(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
         """Read a named value (JSON)."""
-        rows = self._execute("SELECT value FROM meta WHERE name = ?", (name,))
-        return json.loads(rows[0][0]) if rows else default
+        checked = "checksum" if self._format >= WITH_CHECKSUMS else "NULL"
+        rows = self._execute(f"SELECT name, value, {checked} FROM meta WHERE name = ?", (name,))  # noqa: S608 - constants
+        if rows and not self._is_row_whole(rows[0]):
+            raise self._damaged("a value of the run", name)
+        return json.loads(rows[0][1]) if rows else default
+
+    def _is_row_whole(self, row: Sequence[Any]) -> bool:
+        """Whether a row that ends in its checksum is what was stored; older files have none."""
+        return row[-1] == row_checksum(*row[:-1]) if self._format >= WITH_CHECKSUMS else True
 
     def set_meta(self, name: str, value: object) -> None:
         """Write a named value (JSON)."""
-        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, canonical(value)))
+        row = name, canonical(value)
+        self._execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", (*row, row_checksum(*row)))
 
     def add_questions(self, questions: Iterable[tuple[int, Question]]) -> None:
         """Add questions with their position in the dataset; those already there stay as they are."""
@@ -203,16 +242,25 @@ class Store:
             (q.id, position, q.text, canonical(q.references), canonical(dict(q.metadata))) for position, q in questions
         ]
         with self._transaction():
-            self._connection.executemany("INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?)", rows)
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO questions VALUES (?, ?, ?, ?, ?, ?)",
+                [(*row, row_checksum(*row)) for row in rows],
+            )
 
     def questions(self, ids: Iterable[str] | None = None) -> Iterator[Question]:
         """Questions in the dataset's order; only those in `ids` if given."""
         wanted = None if ids is None else set(ids)
         only = tuple(wanted) if wanted is not None and len(wanted) == 1 else ()
-        sql = f"SELECT id, text, refs, metadata FROM questions {'WHERE id = ?' if only else ''} ORDER BY position"  # noqa: S608
-        for row in self._execute(sql, only):
+        for row in self._execute(f"{self._asked} {'WHERE id = ?' if only else ''} ORDER BY position", only):
+            if not self._is_row_whole(row):
+                raise self._damaged("a question", f"question {row[0]!r}")
             if wanted is None or row[0] in wanted:
-                yield Question(row[0], row[1], tuple(json.loads(row[2])), json.loads(row[3]))
+                yield Question(row[0], row[2], tuple(json.loads(row[3])), json.loads(row[4]))
+
+    @property
+    def _asked(self) -> str:
+        checked = "checksum" if self._format >= WITH_CHECKSUMS else "NULL"
+        return f"SELECT id, position, text, refs, metadata, {checked} FROM questions"  # noqa: S608 - constants
 
     def add_request(self, body: Mapping[str, Any]) -> bytes:
         """Queue a request, to be stored once; return its hash. :meth:`flush` commits it before its replies."""
@@ -246,6 +294,10 @@ class Store:
         self._pending.clear()
         self._guard.check(partial(copied_aside, self._connection, self.path))
 
+    def is_busy(self) -> bool | None:
+        """Whether another process writes the file; None where that cannot be told."""
+        return self._guard.is_busy()
+
     def check_room(self, wanted: int) -> None:
         """Stop before something is bought that cannot be stored.
 
@@ -263,13 +315,12 @@ class Store:
 
     def _insert_replies(self) -> None:
         """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
-        sql = f"INSERT INTO replies ({_COLUMNS}, checksum, superseded) VALUES ({','.join('?' * 19)})"  # noqa: S608
+        sql = f"INSERT INTO replies ({_COLUMNS}, checksum) VALUES ({','.join('?' * 19)})"  # noqa: S608
         for reply in self._pending:
             row = _row(reply)
-            row += (_checksum(row),)
-            stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0)).rowcount
-            if not stands and reply.call is not None:
-                self._connection.execute(sql, (*row, 1))
+            stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0, reply_checksum((*row, 0))))
+            if not stands.rowcount and reply.call is not None:
+                self._connection.execute(sql, (*row, 1, reply_checksum((*row, 1))))
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -279,19 +330,43 @@ class Store:
 
     def replies(self, stage: str, question_id: str) -> list[StoredReply]:
         """All replies of one question in one stage that still stand, by index, oldest first."""
-        place = "stage = ? AND question_id = ? AND superseded = 0"
-        sql = f"SELECT {self._columns} FROM replies WHERE {place} ORDER BY position, id"  # noqa: S608 - constants
-        return [self._tested(row) for row in self._execute(sql, (stage, question_id))]
+        return [StoredReply(*row[:-2]) for row in self._rows(stage, question_id) if not row[-2]]
 
-    def _tested(self, row: tuple[Any, ...]) -> StoredReply:
-        """Read a row of `replies`; those of older files have no checksum."""
-        if row[-1] is not None and row[-1] != _checksum(row):
-            place = f"{row[1]}, question {row[2]!r}, index {row[3]}"
+    def _rows(self, stage: str, question_id: str) -> list[Any]:
+        """Read all rows of a place, tested when this store first reads them; in formats 1 and 2 they have no checksum.
+
+        Raises
+        ------
+        StoreError
+            One is not what was stored.
+        """
+        sql = f"SELECT {self._columns} FROM replies WHERE stage = ? AND question_id = ? ORDER BY position, id"  # noqa: S608
+        rows = self._execute(sql, (stage, question_id))
+        if (stage, question_id) not in self._whole and self._format >= WITH_DERIVED:
+            test = reply_checksum if self._format >= WITH_CHECKSUMS else reply_checksum_of_format_3
+            for row in rows:
+                if row[-1] != test(row) or row[1] != stage or row[2] != question_id:
+                    raise self._damaged("a reply", _place(row))
+            self._whole.add((stage, question_id))
+        return rows
+
+    def _test_all(self) -> None:
+        """Test the rows that were not read yet, for who adds up what they cost.
+
+        Raises
+        ------
+        StoreError
+            One is not what was stored.
+        """
+        places = self._execute("SELECT DISTINCT stage, question_id FROM replies")
+        lost = any(place not in self._whole and not self._rows(*place) for place in places)
+        count = "(SELECT count(*) FROM replies"
+        stored, found = self._execute(f"SELECT {count} NOT INDEXED), {count} INDEXED BY place)")[0]
+        if lost or stored != found:
             raise StoreError(
-                f"{self.path}: a reply is not what was stored ({place}): the file is damaged or was changed by hand; "
-                "'semece doctor' counts such replies"
+                f"{self.path}: some of its {stored:,} replies are not found where they belong: the file is damaged. "
+                f"{_CURE.format(shlex.quote(self.path))}"
             )
-        return StoredReply(*row[:-1])
 
     def keep_derived(self) -> None:
         """Store what was derived since; a reader does so only if the file can be written at once."""
@@ -317,12 +392,13 @@ class Store:
     def supersede(self, keys: Iterable[bytes]) -> None:
         """Set delivered rows without a usable answer aside, so that their slots may be asked again."""
         with self._transaction():
-            sql = "UPDATE replies SET superseded = 1 WHERE key = ? AND status <> 'ok' AND superseded = 0"
+            sql = f"{_updated('superseded', '1')} WHERE key = ? AND status <> 'ok' AND superseded = 0"
             self._connection.executemany(sql, [(key,) for key in keys])
 
     def demote(self, key: bytes) -> None:
         """Mark a delivered judge reply that today's parser refuses as unparseable."""
-        self._execute("UPDATE replies SET status = 'unparseable' WHERE key = ? AND status = 'ok'", (key,))
+        marked = _updated("status", "'unparseable'")
+        self._execute(f"{marked} WHERE key = ? AND status = 'ok'", (key,))
 
     def count(self, stage: str, judge: str | None = None) -> dict[str, int]:
         """How many rows of a stage have each status; only those of one judge if its id is given."""
@@ -339,6 +415,7 @@ class Store:
 
     def spent(self) -> dict[str, tuple[int, int, float | None]]:
         """Per stage: input tokens, output tokens, cost in USD (None if no price is known)."""
+        self._test_all()
         sql = (
             "SELECT stage, total(input_tokens), total(output_tokens), sum(cost), "
             "count(input_tokens), count(cost) FROM replies GROUP BY stage"
@@ -348,6 +425,7 @@ class Store:
 
     def bills(self) -> list[tuple[str | None, float, int, int, int]]:
         """Per judge (None: who responds): known USD, all tokens, input and output tokens without a known cost."""
+        self._test_all()
         unpriced = "total(CASE WHEN cost IS NULL THEN {} END)"
         sums = ["total(cost)", "total(input_tokens) + total(output_tokens)"]
         sums += [unpriced.format(name) for name in ("input_tokens", "output_tokens")]
@@ -356,11 +434,25 @@ class Store:
 
     def unbilled(self) -> list[tuple[str | None, bytes, int]]:
         """List calls that may be paid for though nobody said what they took: judge, request, choices."""
+        self._test_all()
         delivered = f"call IS NOT NULL AND status NOT IN {_NOTHING_CAME} GROUP BY call HAVING count(input_tokens) = 0"
         silent = f"SELECT judge, request, count(*) FROM replies WHERE {delivered}"  # noqa: S608 - constants
         failed = f"SELECT judge, request, raw FROM replies WHERE status IN {_NOTHING_CAME} AND {_MAYBE_PAID}"  # noqa: S608
         lost = [(judge, request, json.loads(raw).get("choices", 1)) for judge, request, raw in self._execute(failed)]
         return self._execute(silent) + lost
+
+    def check_whole(self) -> None:
+        """Test every row.
+
+        Raises
+        ------
+        StoreError
+            One is not what was stored, or SQLite finds something wrong with the file.
+        """
+        if faults := self.integrity_faults():
+            more = [f"and {len(faults) - MOST_FAULTS:,} more"] if len(faults) > MOST_FAULTS else []
+            said = "; ".join(faults[:MOST_FAULTS] + more)
+            raise StoreError(f"{self.path} is damaged: {said}. {_CURE.format(shlex.quote(self.path))}")
 
     def integrity_faults(self) -> list[str]:
         """List what SQLite finds wrong with the file; empty if nothing."""
@@ -368,17 +460,42 @@ class Store:
         return list(self._changed_rows()) if found == ["ok"] else found
 
     def _changed_rows(self) -> Iterator[str]:
-        """Count the rows that are not what was written."""
-        changed = 0
-        with explained(self.path):
-            for row in self._connection.execute(f"SELECT {self._columns} FROM replies"):  # noqa: S608 - constants
-                changed += row[-1] is not None and row[-1] != _checksum(row)
-        if changed:
-            yield f"replies that are not what was stored: {changed:,}"
+        """Count the rows that are not what was written, and name the first of each kind."""
+        if self._format >= WITH_CHECKSUMS:
+            for table, what in (("meta", "values of the run"), ("questions", "questions")):
+                rows = self._execute(f"SELECT * FROM {table}")  # noqa: S608 - constants
+                yield from _counted(what, [repr(row[0]) for row in rows if not self._is_row_whole(row)])
+        yield from _counted("replies", [_place(row) for _, row in self._damaged_replies()])
         if texts := self._texts.faults():
-            yield f"texts of requests that are not what was stored: {texts:,}"
+            yield f"requests that are not what was stored: {texts:,}"
         if count := sum(1 for _ in self.derived.faults()):
             yield f"results that are not what was stored, and are derived again when they are needed: {count:,}"
+
+    def _damaged_replies(self) -> list[tuple[int, tuple[Any, ...]]]:
+        """List the replies that do not pass their test, with their ids."""
+        if self._format < WITH_DERIVED:
+            return []
+        test = reply_checksum if self._format >= WITH_CHECKSUMS else reply_checksum_of_format_3
+        rows = self._execute(f"SELECT {self._columns}, id FROM replies")  # noqa: S608 - constants
+        return [(row[-1], row[:-1]) for row in rows if row[-2] != test(row[:-1])]
+
+    def set_damaged_aside(self) -> int:
+        """Set replies that are not what was stored aside, so that they are asked for again; count them.
+
+        Their texts stay as they are now. What they cost is not known any more. A question that is not what was stored
+        is taken out: the next run takes it from the dataset again.
+        """
+        self._execute("REINDEX")
+        damaged = self._damaged_replies()
+        sql = f"UPDATE replies SET ({_COLUMNS}, checksum) = ({','.join('?' * 19)}) WHERE id = ?"  # noqa: S608 - constants
+        with self._transaction():
+            for number, found in damaged:
+                row = (*_row(_readable(found)), 1)
+                self._connection.execute(sql, (*row, reply_checksum(row), number))
+            questions = [row for row in self._execute(self._asked) if not self._is_row_whole(row)]
+            self._connection.executemany("DELETE FROM questions WHERE position = ?", [(row[1],) for row in questions])
+        self._whole.clear()
+        return len(damaged) + len(questions)
 
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
@@ -438,7 +555,24 @@ def _row(r: StoredReply) -> tuple[Any, ...]:
     return tuple(getattr(stored, name) for name in _FIELDS)
 
 
-def _checksum(row: tuple[Any, ...]) -> int:
-    """CRC-32 of what a reply says and where it belongs; its status may change."""
-    key, stage, question_id, position, _, text, raw, *_ = row
-    return zlib.crc32(f"{stage}\0{question_id}\0{position}\0{text}\0{raw}".encode(), zlib.crc32(key))
+def _place(row: Sequence[Any]) -> str:
+    return f"{row[1]}, question {row[2]!r}, index {row[3]}"
+
+
+def _readable(row: Sequence[Any]) -> StoredReply:
+    """Make a reply of a damaged row: what is of another kind than it was is nothing, and so is what it cost."""
+    texts = (each if isinstance(each, str) else "" for each in row)
+    _, stage, question_id, _, status, text, raw, judge, *_ = texts
+    key, number = (row[0] if isinstance(row[0], bytes) else b""), (row[3] if isinstance(row[3], int) else 0)
+    return StoredReply(key, stage, question_id, number, status, text, raw, judge or None, call="damaged")
+
+
+def _updated(column: str, value: str) -> str:
+    """Begin the statement that changes one column of replies, and with it their checksums."""
+    row = _COLUMNS.replace(f" {column}", f" {value}")
+    return f"UPDATE replies SET {column} = {value}, checksum = reply_checksum({row})"  # noqa: S608 - constants
+
+
+def _counted(what: str, places: Sequence[str]) -> Iterator[str]:
+    if places:
+        yield f"{what} that are not what was stored: {len(places):,}, the first: {places[0]}"

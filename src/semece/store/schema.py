@@ -11,9 +11,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import canonical, replacing
-from semece.errors import DiskError, StoreError
+from semece.canonical_json import canonical, ordinary, replacing
+from semece.errors import DiskError, StoreError, shortened, visible
+from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import TABLES as DERIVED_TABLES
+from semece.store.derived import derived_checksum
 from semece.store.file_guard import BUSY, READ_ONLY
 from semece.store.texts import TABLES as TEXTS_TABLES
 from semece.store.texts import Texts
@@ -21,15 +23,16 @@ from semece.store.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT_VERSION = 3
-"""1: requests in one piece. 2: in pieces. 3: what is derived is kept, and replies have checksums."""
+FORMAT_VERSION = 4
+"""1: requests in one piece. 2: in pieces. 3: what is derived is kept, and the texts of replies have checksums. 4: whole
+rows have them."""
 
-WITH_PIECES, WITH_DERIVED = 2, 3
+WITH_PIECES, WITH_DERIVED, WITH_CHECKSUMS = 2, 3, 4
 APPLICATION_ID = 0x53454D45
 FINAL = frozenset({"content_filter", "empty", "refusal", "truncated"})
 """Delivered and paid for, but without a usable text."""
 
-_DAMAGED = "{} is damaged or truncated ({}); nothing in it was changed"
+_DAMAGED = "{} is damaged or truncated ({}); nothing in it was changed: take a copy of it from before"
 _MEANINGS = {
     "full": "no space left to write {}; what was stored before is intact: free some space and run again",
     "readonly": READ_ONLY,
@@ -37,14 +40,16 @@ _MEANINGS = {
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,
     "locked": BUSY,
+    "decode": _DAMAGED,
 }
 """By a word of SQLite's: what it means for a run file."""
 
 _STANDING = f"superseded = 0 AND status IN ('ok', {', '.join(repr(status) for status in sorted(FINAL))})"
 _SCHEMA = f"""
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL, checksum INTEGER) WITHOUT ROWID;
 CREATE TABLE questions (
-  id TEXT PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, refs TEXT NOT NULL, metadata TEXT NOT NULL);
+  id TEXT PRIMARY KEY, position INTEGER NOT NULL, text TEXT NOT NULL, refs TEXT NOT NULL, metadata TEXT NOT NULL,
+  checksum INTEGER);
 {";".join((*TEXTS_TABLES, *DERIVED_TABLES))};
 CREATE TABLE replies (
   id INTEGER PRIMARY KEY, key BLOB NOT NULL, stage TEXT NOT NULL, question_id TEXT NOT NULL, position INTEGER NOT NULL,
@@ -74,6 +79,7 @@ def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connectio
     if path == ":memory:":
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         _create(connection)
+        add_functions(connection)
         return connection
     file = Path(path)
     if write:
@@ -92,6 +98,7 @@ def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connectio
         try:
             _check_format(connection, file)
             if write:
+                add_functions(connection)
                 _check_writable(connection, file)
                 if format_of(connection) < FORMAT_VERSION:
                     _migrate(connection)
@@ -102,6 +109,12 @@ def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connectio
             connection.close()
             raise
     return connection
+
+
+def add_functions(connection: sqlite3.Connection) -> None:
+    """Let SQL compute checksums: whoever changes a row changes its checksum in the same statement."""
+    connection.create_function("row_checksum", -1, row_checksum, deterministic=True)
+    connection.create_function("reply_checksum", -1, lambda *row: reply_checksum(row), deterministic=True)
 
 
 def address(file: Path, mode: str) -> str:
@@ -130,13 +143,13 @@ def explained(path: str) -> Iterator[None]:
     """
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes what is no UTF-8 text any more
         raise explain(path, error) from None
 
 
 def explain(path: str, error: Exception) -> StoreError:
     """Say what happened to a run file and what to do."""
-    text = str(error)
+    text = shortened(visible(str(error)), 200)
     sentence = next((means for word, means in _MEANINGS.items() if word in text), "{}: {}")
     return (StoreError if sentence is _DAMAGED else DiskError)(sentence.format(path, text))
 
@@ -144,7 +157,8 @@ def explain(path: str, error: Exception) -> StoreError:
 def _create(connection: sqlite3.Connection) -> None:
     made = {"created": datetime.now(UTC).isoformat(timespec="seconds"), "package": version("semece")}
     connection.executescript(f"BEGIN;{_SCHEMA}COMMIT;")
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", [(name, canonical(made[name])) for name in made])
+    rows = [(name, canonical(value)) for name, value in made.items()]
+    connection.executemany("INSERT INTO meta VALUES (?, ?, ?)", [(*row, row_checksum(*row)) for row in rows])
     connection.execute(f"PRAGMA application_id={APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
 
@@ -182,7 +196,7 @@ def _check_header(file: Path) -> None:
     if not file.exists():
         raise StoreError(f"{file} does not exist; 'semece run' makes run files")
     try:
-        with file.open("rb") as stream:
+        with ordinary(file).open("rb") as stream:
             head = stream.read(16)
     except OSError as error:
         raise DiskError(f"{file} cannot be read: {error.strerror or error}") from None
@@ -209,7 +223,7 @@ def _check_writable(connection: sqlite3.Connection, file: Path) -> None:
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring an older file up to date; its replies stay as they are, without checksums.
+    """Bring an older file up to date: its rows stay as they are, and get checksums.
 
     Whole or not at all: after an error the caller closes the connection, which undoes what was not committed.
     """
@@ -217,14 +231,37 @@ def _migrate(connection: sqlite3.Connection) -> None:
     found = format_of(connection)
     if found < WITH_PIECES:
         _cut_requests(connection)
-    for statement in DERIVED_TABLES:
-        connection.execute(statement)
-    connection.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+    if found < WITH_DERIVED:
+        for statement in DERIVED_TABLES:
+            connection.execute(statement)
+        connection.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
+    _add_checksums(connection)
     connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
     connection.execute("COMMIT")
     if found < WITH_PIECES:
         with contextlib.suppress(sqlite3.Error):  # smaller, if there is space for a second copy meanwhile
             connection.execute("VACUUM")
+
+
+def _add_checksums(connection: sqlite3.Connection) -> None:
+    """Give whole rows their checksums; a reply that does not pass its old test does not pass the new one either."""
+    for table, row in (("meta", "name, value"), ("questions", "id, position, text, refs, metadata")):
+        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+        connection.execute(f"UPDATE {table} SET checksum = row_checksum({row})")  # noqa: S608 - constants
+    old = "key, stage, question_id, position, status, text, raw"
+    row = (
+        f"{old}, judge, request, finish_reason, call, input_tokens, output_tokens, cost, latency, provider_id, time, "
+        "superseded"
+    )
+    connection.create_function("derived_checksum", 3, derived_checksum, deterministic=True)
+    connection.create_function("old_checksum", -1, lambda *row: reply_checksum_of_format_3(row), deterministic=True)
+    connection.execute(
+        f"UPDATE replies SET checksum = reply_checksum({row}) WHERE coalesce(checksum = old_checksum({old}), 1)"  # noqa: S608
+    )
+    connection.execute(
+        "UPDATE derived SET checksum = derived_checksum((SELECT name FROM makers WHERE id = maker), source, value) "
+        "WHERE checksum = derived_checksum('', source, value)"
+    )
 
 
 def _renew_index(connection: sqlite3.Connection) -> None:

@@ -20,6 +20,7 @@ TABLES = (
     "CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, text TEXT NOT NULL)",
     "CREATE TABLE requests (hash BLOB NOT NULL UNIQUE, frame INTEGER NOT NULL, parts TEXT NOT NULL)",
 )
+_CHANGED = "malformed: the text of a request is not what was stored"
 WORTHWHILE = 32
 """Characters from which on the beginning of a text is stored apart: below, the hash and its index cost more."""
 
@@ -68,6 +69,8 @@ class Texts:
         body = dict(json.loads(self._text(rows[0][0])))
         for message, pieces in zip(body.get("messages", []), json.loads(rows[0][1]), strict=True):
             message["content"] = "".join(p if isinstance(p, str) else self._text(p) for p in pieces)
+        if digest(body) != key:
+            raise sqlite3.DatabaseError(_CHANGED)
         return body
 
     def _pieces(self, role: str, text: str) -> list[str | int]:
@@ -84,16 +87,20 @@ class Texts:
         return int(self._connection.execute("SELECT id FROM texts WHERE hash = ?", (key,)).fetchone()[0])
 
     def _text(self, number: int) -> str:
-        key, text = self._connection.execute("SELECT hash, text FROM texts WHERE id = ?", (number,)).fetchone()
-        if digest(text) != key:
-            raise sqlite3.DatabaseError("malformed: the text of a request is not what was stored")
-        return str(text)
+        row = self._connection.execute("SELECT hash, text FROM texts WHERE id = ?", (number,)).fetchone()
+        if row is None or digest(row[1]) != row[0]:
+            raise sqlite3.DatabaseError(_CHANGED)
+        return str(row[1])
 
     def faults(self) -> int:
-        """Count the texts that are not what was stored."""
-        if self._whole:
-            return 0
-        return sum(digest(text) != key for key, text in self._connection.execute("SELECT hash, text FROM texts"))
+        """Count the requests that are not what was stored."""
+        return sum(not self._is_whole(key) for (key,) in self._connection.execute("SELECT hash FROM requests"))
+
+    def _is_whole(self, key: bytes) -> bool:
+        try:
+            return digest(self.get(key)) == key
+        except (sqlite3.Error, ValueError, TypeError):
+            return False
 
 
 def _without_content(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
-from semece.canonical_json import encodable
-from semece.errors import ParseError, SemeceError, shortened
+from semece.canonical_json import encodable, ordinary
+from semece.errors import ParseError, SemeceError, on_one_line, shortened
 from semece.records import VERDICTS
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ NEEDED: tuple[str, ...] = ("row", "verdict", "audit")
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What a spreadsheet takes a cell for a formula by."""
 
+MOST_PART = 50_000_000
+"""Bytes that a part of a workbook may have, unpacked."""
 MOST = 30_000
 """Characters of a cell; a spreadsheet takes 32,767."""
 
@@ -213,7 +216,7 @@ def _stamp(path: Path, cells: Sequence[tuple[int, Sequence[str]]]) -> str:
 def _csv_table(path: Path) -> list[list[str]]:
     """Read the cells of a CSV file, whatever its separator."""
     try:
-        data = path.read_bytes()
+        data = ordinary(path).read_bytes()
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     text = _decoded(data).removeprefix("\ufeff")
@@ -237,14 +240,35 @@ def _decoded(data: bytes) -> str:
         return data.decode("cp1252", "replace")
 
 
+def _measure(path: Path) -> None:
+    """Refuse a workbook whose parts are too large, before they are unpacked.
+
+    Raises
+    ------
+    ParseError
+        One is.
+    """
+    with ZipFile(path) as archive:
+        for part in archive.infolist():
+            if part.file_size > MOST_PART:
+                raise ParseError(
+                    f"{path}, {part.filename}: a part of a workbook may have {MOST_PART / 1e6:,.0f} MB; it has "
+                    f"{part.file_size / 1e6:,.0f} MB"
+                )
+
+
 def _xlsx_table(path: Path) -> list[list[str]]:
     """Read the cells of the first worksheet."""
     openpyxl = _package("openpyxl")
     try:
+        _measure(ordinary(path))
         with closing(openpyxl.load_workbook(path, read_only=True, data_only=True)) as book:
             rows = book.worksheets[0].iter_rows(values_only=True)
             return [["" if value is None else str(value) for value in row] for row in rows]
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
+    except ParseError:
+        raise
     except Exception as error:  # whatever the broken file makes the package raise
-        raise ParseError(f"{path} cannot be read as XLSX: {type(error).__name__}") from None
+        said = "a part of it is missing" if isinstance(error, KeyError) else str(error) or "it is damaged"
+        raise ParseError(f"{path} cannot be read as XLSX: {on_one_line(said)}") from None

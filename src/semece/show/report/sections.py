@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables import KNOWS, end_text, value_text
+from semece.show.tables import KNOWS, end_text, percent_text, value_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, sweep
 
@@ -134,7 +134,7 @@ def _threshold(row: dict[str, object]) -> str:
     target = f"{100 * float(str(row['target'])):.0f} %"
     if row["threshold"] is None:
         return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
-    shares = [f"{100 * float(str(row[name])):.0f} %" for name in ("coverage", "accuracy")]
+    shares = [percent_text(float(str(row[name]))) for name in ("coverage", "accuracy")]
     return (
         f"Answer where Sem1 is at least {row['threshold']:.2f}: {row['promise']}. Here {shares[1]} of them are, and "
         f"{shares[0]} of all {row['questions']:,} questions asked are answered."
