@@ -229,7 +229,8 @@ def report(
 def export(
     run: OneRun,
     to: Annotated[
-        str | None, typer.Option("--to", help="jsonl, csv or parquet. Default: by the ending of the output, else jsonl.")
+        str | None,
+        typer.Option("--to", help="jsonl, csv or parquet. Default: by the ending of the output, else jsonl."),
     ] = None,
     what: Annotated[str, typer.Option("--what", help="samples, responses or estimates.")] = "samples",
     output: ToStdout = None,
