@@ -138,4 +138,20 @@ def elicit(
         leave(f"semece: {missing:,} replies are missing; {again()}", 3)
 
 
-COMMANDS = {"run": run, "score": score, "elicit": elicit}
+def merge(
+    files: Annotated[list[Path], typer.Argument(help="Run files of 'semece run --shard k/K'.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run file of all their questions.")],
+) -> None:
+    """Put the run files of shards together into one, which continues like any other.
+
+    Example: [bold]semece merge runs/starter--local-smollm2--*.db -o runs/all.db[/bold]
+    """
+    from semece.cli.reading_commands import print_summary
+    from semece.runs import merge_shards
+
+    merge_shards(files, output)
+    print_summary([output])
+    typer.echo(f"\n{output}")
+
+
+COMMANDS = {"run": run, "score": score, "elicit": elicit, "merge": merge}

@@ -13,6 +13,7 @@ from .exports import write as write
 from .graded_classes import GradedClasses as GradedClasses
 from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
+from .merged_shards import merge_shards as merge_shards
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
 from .metrics import Confidence as Confidence

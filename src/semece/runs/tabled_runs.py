@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from semece.canonical_json import canonical
+from semece.canonical_json import canonical, replacing
 from semece.errors import ParseError, SemeceError
 from semece.formats import Wanted, is_labelled, labelled_answers, open_samples, parquet_files
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
@@ -183,9 +183,8 @@ def write_table(table: WeightedTable, output: Path, about: dict[str, Any]) -> No
         }
     )
     output.parent.mkdir(parents=True, exist_ok=True)
-    draft = output.with_name(f".{output.name}.part")
-    frame.write_parquet(draft, metadata={ABOUT: canonical({**about, "format": FORMAT})})
-    draft.replace(output)
+    with replacing(output) as draft:
+        frame.write_parquet(draft, metadata={ABOUT: canonical({**about, "format": FORMAT})})
 
 
 def _lists(counts: Counts, values: Any) -> pl.Series:  # noqa: ANN401 - an array

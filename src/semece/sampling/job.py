@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from semece.canonical_json import digest
 from semece.datasets import REFERENCE_NAMES, Dataset, open_dataset
 from semece.errors import ModelError, SemeceError, StoreError, shortened
 from semece.judges import models_of, open_judges, row_of
@@ -242,7 +243,14 @@ def choose_questions(
         begun = _begun(settings, path)
         if begun and {question.id for question in dataset.questions}.issuperset(begun):
             return dataset.select(ids=begun)
-    return dataset.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
+    chosen = dataset.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
+    return chosen if settings.shard is None else _of_shard(chosen, settings.shard)
+
+
+def _of_shard(chosen: list[tuple[int, Question]], shard: str) -> list[tuple[int, Question]]:
+    """Keep the questions of a shard: a hash of the id says which, whatever else is selected."""
+    part, parts = map(int, shard.split("/"))
+    return [pair for pair in chosen if int.from_bytes(digest(["shard", pair[1].id])[:8]) % parts == part - 1]
 
 
 def _begun(settings: Settings, path: str | Path | Store) -> list[str]:
@@ -258,7 +266,7 @@ def _begun(settings: Settings, path: str | Path | Store) -> list[str]:
 
 def _selecting(words: Sequence[str]) -> list[tuple[str, str]]:
     """Keep the options that select questions."""
-    return [pair for pair in pairwise(words) if pair[0] in {"--limit", "--sample", "--seed", "--ids"}]
+    return [pair for pair in pairwise(words) if pair[0] in {"--limit", "--sample", "--seed", "--ids", "--shard"}]
 
 
 def identity_of(settings: Settings, dataset: Dataset) -> dict[str, Any]:

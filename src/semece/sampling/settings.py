@@ -34,6 +34,12 @@ judging = partial(option, panel=JUDGES, study="judge", repeated=True)
 """Make a row of who judges, and how."""
 
 
+def _is_shard(text: str) -> bool:
+    """Whether a text is k/K with 1 <= k <= K."""
+    part, _, parts = text.partition("/")
+    return part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)
+
+
 def _is_pattern(text: str) -> bool:
     """Whether a text is a regular expression."""
     try:
@@ -145,6 +151,8 @@ class Settings(CallSettings):
         Responses per question.
     limit, sample, ids
         Which questions: the first so many, so many at random, exactly these; None means all.
+    shard : str or None
+        ``k/K``: of those only a K-th, the k-th, chosen by a hash of the question's id; K runs make the whole.
     seed : int
         Of the responses (and of `sample`).
     prompt : str or None
@@ -188,6 +196,13 @@ class Settings(CallSettings):
     )
     ids: tuple[str, ...] | None = option(
         None, help="A file with one id a line.", panel=WHICH, study="datasets", kind=Path, read=lines_in
+    )
+    shard: str | None = option(
+        None,
+        help="k/K: only the k-th of K parts; each has a run file of its own.",
+        panel=WHICH,
+        rule=Rule("k/K with 1 <= k <= K, such as 3/20", _is_shard),
+        repeated=True,
     )
     seed: int = option(0, help="Of responses and of --sample.", panel=WHICH, study="study", repeated=True)
     prompt: str | None = option(
@@ -317,14 +332,17 @@ def default_judge(model: str, dataset: str = "") -> str:
 
 
 def default_path(settings: Settings) -> Path:
-    """Name the run file after dataset and model.
+    """Name the run file after dataset, model and shard.
 
     Examples
     --------
     >>> str(default_path(Settings("openai/gpt-4o", "starter")))
     'runs/starter--openai-gpt-4o.db'
+    >>> str(default_path(Settings("openai/gpt-4o", "starter", shard="3/20")))
+    'runs/starter--openai-gpt-4o--3-20.db'
     """
-    return Path("runs") / file_name(dataset_name(settings.dataset), settings.model)
+    part = f"--{settings.shard}" if settings.shard else ""
+    return Path("runs") / file_name(dataset_name(settings.dataset), settings.model + part)
 
 
 def dataset_name(spelling: str) -> str:

@@ -580,6 +580,25 @@ class Store:
         else:
             self._execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", (name, status, provider_id, body, when))
 
+    def take_in(self, part: Store) -> None:
+        """Copy the rows of another run file, with their checksums; a named value that is here already stays."""
+        part.flush()
+        for (key,) in part._execute("SELECT hash FROM requests"):
+            self.add_request(part.request(key))
+        self.flush()
+        columns = f"{_COLUMNS}, checksum"
+        self._execute("ATTACH ? AS part", (str(part.path),))
+        with self._transaction():
+            for statement in (
+                "INSERT OR IGNORE INTO meta SELECT * FROM part.meta",
+                "INSERT INTO questions SELECT * FROM part.questions",
+                f"INSERT INTO replies ({columns}) SELECT {columns} FROM part.replies ORDER BY id",  # noqa: S608 - constants
+                "INSERT INTO batches SELECT * FROM part.batches",
+                "INSERT INTO events (time, class, text) SELECT time, class, text FROM part.events ORDER BY id",
+            ):
+                self._execute(statement)
+        self._execute("DETACH part")
+
     def calls_named(self, prefix: str) -> set[str]:
         """List the calls with rows whose name starts so."""
         sql = "SELECT DISTINCT call FROM replies WHERE call >= ? AND call < ?"
