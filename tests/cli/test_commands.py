@@ -84,7 +84,7 @@ def test_the_default_path_is_made_of_dataset_and_model(semece):
         (["score", "absent.jsonl"], "absent.jsonl cannot be read"),
         (
             ["score", "absent.jsonl", "-j", "nonsense"],
-            "judge of samples must be rules, exact, math or given; got 'nonsense'",
+            "judge of samples must be rules, exact, math, nli/PATH or given; got 'nonsense'",
         ),
     ],
 )

@@ -121,7 +121,7 @@ GOOD = {"question": "Q?", "references": ["a"], "answer": "b", "correct": True}
         ({**GOOD, "question": " "}, "question must be non-empty text; got ' '"),
         ({"question": "Q?", "answers": ["a"]}, "expected a list 'labels' with the class of each answer; got none"),
         ({"question": "Q?", "answers": ["a"], "labels": [0, 1]}, "one label per response; got 2 for 1"),
-        ({"question": "Q?", "answers": ["a"], "labels": [None]}, "an integer or a string; got None at index 0"),
+        ({"question": "Q?", "answers": ["a"], "labels": [None]}, "an integer or a string; got null at index 0"),
         ({"question": "Q?", "answers": ["a", 3], "labels": [0, 1]}, "answers must be texts; got 3 at index 1"),
         ({"question": "Q?", "answers": [], "labels": []}, "with at least one answer; got []"),
         ({**GOOD, "id": "x", "question": "Another?"}, "an id must name one question; 'x' names another one on line 1"),

@@ -282,7 +282,7 @@ def test_a_file_is_refused_by_the_reader_that_is_named(put):
     path = put("own.jsonl", tool_files.own())
     assert "line 1: expected doc_id; got an object with id, question" in fault(path, form="lm-eval")
     assert "expected the end of a zip" not in fault(path, form="inspect")
-    with pytest.raises(ParseError, match=r"format must be one of inspect, lm-eval, .*samples; got 'excel'"):
+    with pytest.raises(ParseError, match=r"format must be one of lm-polygraph, inspect, .*samples; got 'excel'"):
         collect([path], form="excel")
 
 

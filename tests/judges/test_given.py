@@ -30,7 +30,7 @@ def test_names_are_labels_too_and_grades_may_be_missing():
         (None, None, "labels must be a list; got NoneType"),
         ([0, 0.0, 1], None, "an integer or a string; got 0.0 at index 1"),
         ([0, True, 1], None, "an integer or a string; got True at index 1"),
-        ([0, None, 1], None, "an integer or a string; got None at index 1"),
+        ([0, None, 1], None, "an integer or a string; got null at index 1"),
         ([0, "0", 1], None, "all integers or all strings"),
         ([0, 0, 1], {"2": "correct"}, "must occur among the labels; got '2'"),
         ([0, 0, 1], {"0": "INCORRECT"}, "correct, incorrect or not_attempted; got 'INCORRECT'"),

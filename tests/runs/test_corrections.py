@@ -276,9 +276,9 @@ def test_a_damaged_audit_is_refused_in_a_sentence_and_counted(audited, semece, t
     code, out, err = semece("summary", path)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert semece("summary", path, "--uncorrected")[0] == 0
-    code, out, _ = semece("doctor", path)
-    assert code == 3
-    assert "audits that are not what was stored: 1" in out
+    code, _, err = semece("doctor", path)
+    assert code == 2
+    assert "audits that are not what was stored: 1" in err
 
 
 def test_scoring_keeps_the_audit_unless_it_is_told_not_to(audited, semece, tmp_path):

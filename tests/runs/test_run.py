@@ -283,7 +283,7 @@ def test_results_do_not_depend_on_concurrency_or_order(tmp_path):
         ({"temperature": -1}, "temperature must be 0 to 2; got -1"),
         ({"temperature": 2.1}, "temperature must be 0 to 2; got 2.1"),
         ({"top_p": 0}, "top-p must be above 0"),
-        ({"elicit": "words"}, "elicit must be percent or none"),
+        ({"elicit": "words"}, "elicit must be percent, none, linguistic"),
         ({"grade_classes": "some"}, "grade-classes must be all or mode"),
         ({"ids": ("nope",)}, "no question with id 'nope'"),
         ({"judge": "oracle"}, "there is no judge 'oracle'"),

@@ -11,7 +11,7 @@ import pytest
 
 from semece.errors import SemeceError
 from semece.records import Alarm, Estimate, Partition, Question, Response
-from semece.runs import QuestionView, graded_classes
+from semece.runs import Names, QuestionView, graded_classes
 from semece.show import report, tables
 from semece.show.report.entries import DETAILS, Detail, make_entries, make_entry
 from tests.synthetic import make_page, make_views, plain, with_estimate
@@ -345,6 +345,7 @@ def test_build_asks_a_run_and_refuses_before_it_works(views, tmp_path):
     class Fake:
         name, judge_names, n, counts = "a", ("rules", "rules"), 20, {"missing": 0}
         model, dataset, spent, events, complete = "m", "d", (None, 12, 3), (), (12, 12)
+        names, path = Names("d", "m"), "m.db"
         given, tokens, recalibration_effects = {}, {}, ()
 
         def estimates(self):

@@ -274,6 +274,7 @@ top_p = 0.9
 max_tokens = 77
 reasoning_effort = "low"
 elicit = "none"
+logprobs = 3
 answer_pattern = "=> (.*)"
 prompt = "{tmp_path}/p.txt"
 base_url = "http://127.0.0.1:9/v1"
@@ -305,7 +306,7 @@ closed = "right"
     (cell,) = made.cells
     found = {name: getattr(cell.settings, name) for name in cell.settings.__dataclass_fields__}
     assert (made.binning, cell.path) == ((5, "right"), tmp_path / "out" / "starter--openai-api-test-m.db")
-    untouched = {"no_lock", "patience", "max_cost", "max_total_tokens", "batch_patience", "retry_failed"}
+    untouched = {"no_lock", "patience", "max_cost", "max_total_tokens", "batch_patience", "retry_failed", "shard"}
     from semece.sampling.settings import Settings
 
     plain = Settings("", "")

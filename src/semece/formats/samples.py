@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WHOLE_NAMES = ("responses", "samples", "completions", "generations")
 """Lists of whole responses."""
 ANSWER_NAMES = ("answers", *WHOLE_NAMES)
-FIELDS = (*ANSWER_NAMES, "confidences", "labels", "grades")
+FIELDS = (*ANSWER_NAMES, "confidences", "labels", "grades", "model", "dataset")
 SCORE_COLUMN = "score:"
 """What the name of a column with a score begins with."""
 SCORE_FIELDS = ("scores", "score_kinds")

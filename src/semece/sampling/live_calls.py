@@ -25,7 +25,8 @@ UNREACHED = 4
 """After so many calls that found nobody, and none that did, a run stops."""
 
 IN_VAIN = 16
-"""After so many calls that may be paid for and brought nothing, and none that brought something, a run stops."""
+"""After so many calls that may be paid for and brought nothing, or four times as many as are under way at once, and none that
+brought something, a run stops."""
 
 LONGEST_PAUSE = 6000.0
 """Seconds; a service that wants to be left alone for longer ends the run: nobody waits for so long."""
@@ -352,7 +353,7 @@ class Caller:
         if self._unreached >= UNREACHED and not self._reached:
             return ProviderError(f"{error}; nothing has answered yet: is the address right, is there a network?")
         served = max(4 * IN_VAIN, self.patience.attempts * self.pace.concurrency)  # an outage ends by itself
-        if self._in_vain >= (served if self._served else IN_VAIN):
+        if self._in_vain >= (served if self._served else max(IN_VAIN, 4 * self.pace.concurrency)):
             return ProviderError(
                 f"{error}; {self._in_vain:,} calls in a row may be paid for and brought nothing: is --timeout long "
                 "enough, does a proxy cut replies off?"

@@ -107,8 +107,8 @@ def weighted_estimates(table: WeightedTable) -> pl.DataFrame:
     >>> from semece.stats.counts import partial
     >>> labels, offsets = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 3, 6])
     >>> table = partial(labels, offsets, np.array([1, 0, 0, 1]), np.array([0, 2, 4]))
-    >>> weighted_estimates(table).select("sem2", "correct", "weight").rows()
-    [(0.3333333333333333, 1.0, 2)]
+    >>> weighted_estimates(table).select("sem1", "correct", "weight").rows()
+    [(0.6666666666666666, 1.0, 2)]
     """
     import polars as pl
 
