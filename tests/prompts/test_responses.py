@@ -300,12 +300,12 @@ def test_a_megabyte_of_one_word_is_read_in_two_seconds():
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_random_texts_of_every_script_are_read():
+def test_random_texts_of_every_script_are_read():
     import random
 
     rng = random.Random(0)
     letters = [chr(code) for code in range(sys.maxunicode) if unicodedata.category(chr(code)) not in {"Cn", "Cs", "Co"}]
-    for _ in range(100_000):
+    for _ in range(20_000):
         text = "".join(
             rng.choice(MARKS) if rng.random() < 0.4 else "".join(rng.choices(letters, k=rng.randrange(1, 12)))
             for _ in range(rng.randrange(1, 9))

@@ -255,8 +255,8 @@ def test_every_elicitation_runs_on_the_embedded_model(tmp_path):
     if find(SMOLLM2) is None:
         absent("the embedded model's weights (semece fetch-model)")
     path = tmp_path / "local.db"
-    asyncio.run(execute(Settings("local/smollm2", "starter", n=3, limit=2, elicit="linguistic"), path))
-    assert ask(path, *NAMES, draws=2) == 0
+    asyncio.run(execute(Settings("local/smollm2", "starter", n=3, limit=1, elicit="linguistic"), path))
+    assert ask(path, *NAMES, draws=1) == 0
     found = scores(path)
     assert set(found) == {name.replace("-", "_") for name in NAMES} | {"top_k_avg_conf", "top_k_pair_rank"}
     assert all(value is not None and 0 <= value <= 1 for values in found.values() for value in values.values())

@@ -163,24 +163,24 @@ def kill_spread(client, total, kills):
 
 @pytest.mark.slow
 def test_kills_change_nothing_and_buy_nothing_twice_but_what_was_in_flight(tmp_path):
-    data, kills, concurrency = questions(300), 12, 4
+    data, kills, concurrency = questions(150), 6, 4
     write_questions(tmp_path, data)
     (tmp_path / "whole").mkdir()
     write_questions(tmp_path / "whole", data)
     words = ["-d", "made.jsonl", "-n", "20", "-j", "exact", "--concurrency", str(concurrency)]
     with OpenAIServer(references=references(data), latency=0.02) as server:
-        kill_spread(Client(tmp_path, server, *words), 6000, kills)
+        kill_spread(Client(tmp_path, server, *words), 3000, kills)
         Client(tmp_path, server, *words).finish()
         assert server.account.paid_twice <= kills * concurrency * 8
-        print("paid twice:", server.account.paid_twice, "of 6000")
+        print("paid twice:", server.account.paid_twice, "of 3000")
         Client(tmp_path / "whole", server, *words).finish()
-    assert len(stored_rows(tmp_path / "a.db")) == 6000
+    assert len(stored_rows(tmp_path / "a.db")) == 3000
     assert table(tmp_path / "a.db").equals(table(tmp_path / "whole" / "a.db"))
 
 
 @pytest.mark.slow
 def test_kills_in_every_stage_of_a_judged_run_change_nothing(tmp_path):
-    data, kills, concurrency = questions(60), 9, 4
+    data, kills, concurrency = questions(60), 6, 4
     write_questions(tmp_path, data)
     (tmp_path / "whole").mkdir()
     write_questions(tmp_path / "whole", data)
