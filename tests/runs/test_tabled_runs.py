@@ -157,3 +157,24 @@ def test_score_and_summary_take_labelled_parquet(questions, tmp_path, semece):
     code, _, err = semece("show", "runs/labels.parquet", "3")
     assert (code, err.count("\n")) == (2, 1)
     assert "needs the run file" in err
+
+
+def test_labelled_answers_are_never_a_run_file_and_count_once(questions, tmp_path, semece):
+    pl.DataFrame(questions).write_parquet(tmp_path / "labels.parquet")
+    code, _, err = semece("score", "labels.parquet", "-o", "x.db")
+    assert (code, "counted into a table: -o X.parquet; got x.db" in err) == (2, True)
+    code, _, err = semece("score", "labels.parquet", "./labels.parquet", "-o", "t.parquet")
+    assert (code, err) == (2, "semece: labels.parquet is named twice\n")
+    assert {path.name for path in tmp_path.iterdir()} == {"labels.parquet"}
+
+
+def test_no_output_takes_the_place_of_a_run_file(semece, tmp_path):
+    assert semece("run", "-m", "fake/?pmf=1", "-d", "starter", "-n", "2", "-j", "rules", "-o", "a.db")[0] == 0
+    before = (tmp_path / "a.db").read_bytes()
+    for words in (["export", "a.db"], ["table", "ece", "a.db"]):
+        code, _, err = semece(*words, "-o", "a.db")
+        assert (code, err) == (
+            2,
+            "semece: a.db is a run file or another database, and stays: name another file with -o\n",
+        )
+    assert (tmp_path / "a.db").read_bytes() == before

@@ -729,3 +729,9 @@ def test_every_diagnostic_of_real_samples(shared_data, name, n, questions):
 def test_bad_arguments_are_named(call, words):
     with pytest.raises(ValueError, match=words):
         call(pool([[0, 1], [0, 0]], [1, 0]))
+
+
+def test_the_rate_of_clustered_questions_without_a_budget_that_has_enough_is_a_reason():
+    table = diagnostics.rate(pool([[0, 0, 1, 1]] * 6, [1, 0] * 3), budgets=[2, 4], ids=["a", "b"] * 3)
+    assert table["gap"].to_list() == [None, None]
+    assert all(table["reason"].to_list())

@@ -65,12 +65,15 @@ def parquet_files(paths: Sequence[Path]) -> list[Path]:
     ParseError
         A folder has none.
     """
-    files = []
+    files: list[Path] = []
     for path in paths:
         inside = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         if not inside:
             raise ParseError(f"{path} is a folder without Parquet files")
         files += inside
+    for place, file in enumerate(files):
+        if any(file.resolve() == other.resolve() for other in files[:place]):
+            raise ParseError(f"{file} is named twice")
     return files
 
 

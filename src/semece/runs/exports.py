@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
@@ -122,14 +123,23 @@ def _bytes(table: pl.DataFrame, form: str) -> bytes:
     raise SemeceError(f"the form must be jsonl, csv or parquet; got {form!r}")
 
 
+def _is_database(path: Path) -> bool:
+    """Whether a file is one of SQLite's."""
+    with suppress(OSError), path.open("rb") as stream:
+        return stream.read(16) == b"SQLite format 3\x00"
+    return False
+
+
 def write(data: bytes, output: Path | None) -> None:
     """Write all of it or nothing; to standard output without a path.
 
     Raises
     ------
     SemeceError
-        The file cannot be written.
+        The file cannot be written, or is a database, such as a run file.
     """
+    if output is not None and _is_database(output):
+        raise SemeceError(f"{output} is a run file or another database, and stays: name another file with -o")
     if output is None:
         if sys.stdout.isatty():  # where what it holds is cleaned
             sys.stdout.write(data.decode("utf-8", "replace"))

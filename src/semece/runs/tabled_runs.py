@@ -44,9 +44,11 @@ _WAITING = 4
 
 def makes_table(paths: Sequence[Path], output: Path | None) -> bool:
     """Whether a table comes of files that are scored: that is asked for, or they have no texts."""
-    if output is not None:
-        return output.suffix == ".parquet"
-    return all(path.is_dir() or is_labelled(path) for path in paths)
+    if all(path.is_dir() or is_labelled(path) for path in paths):
+        if output is not None and output.suffix != ".parquet":
+            raise ParseError(f"labelled answers without texts are counted into a table: -o X.parquet; got {output}")
+        return True
+    return output is not None and output.suffix == ".parquet"
 
 
 def tabulate(

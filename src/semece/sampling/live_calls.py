@@ -25,8 +25,8 @@ UNREACHED = 4
 """After so many calls that found nobody, and none that did, a run stops."""
 
 IN_VAIN = 16
-"""After so many calls that may be paid for and brought nothing, or four times as many as are under way at once, and none that
-brought something, a run stops."""
+"""After so many calls that may be paid for and brought nothing, or four times as many as may be under way at once, and
+none that brought something, a run stops."""
 
 LONGEST_PAUSE = 6000.0
 """Seconds; a service that wants to be left alone for longer ends the run: nobody waits for so long."""

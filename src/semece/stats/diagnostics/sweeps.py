@@ -282,7 +282,7 @@ def rate(
     sizes, least = checked_budgets(budgets), check_count("min_questions", min_questions)
     curves = _curves(pool, sizes, margin, pmf)
     used = [b for b, n in enumerate(sizes) if not _missing(pool, n, int(curves.low[b].sum()), least)]
-    gaps = _resampled_gaps(curves.gap[used], curves.low[used], resampling, ids)
+    gaps = _resampled_gaps(curves.gap[used], curves.low[used], resampling, ids) if used else np.empty((0, 0))
     known = check_ids(ids, len(pool.correct))
     unit = np.arange(len(pool.correct)) if known is None else known
 
