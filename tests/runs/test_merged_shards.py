@@ -78,3 +78,13 @@ def test_what_is_no_part_of_the_run_is_refused_and_nothing_is_left(drawn, tmp_pa
 def test_a_shard_is_k_of_n(shard, semece):
     code, _, err = semece("run", "-m", MODEL, "-d", "starter", "-j", "rules", f"--shard={shard}")
     assert (code, err) == (2, f"semece: shard must be k/K with 1 <= k <= K, such as 3/20; got {shard}\n")
+
+
+def test_a_file_that_is_missing_or_foreign_is_refused_and_nothing_is_made(drawn, tmp_path):
+    first = drawn("1.db", "--shard", "1/2")
+    (tmp_path / "text.db").write_text("hello")
+    before = {path.name for path in tmp_path.iterdir()}
+    for name, said in (("nope.db", "does not exist"), ("text.db", "is not a semece run file")):
+        with pytest.raises(StoreError, match=said):
+            merge_shards([tmp_path / name, first], tmp_path / "all.db")
+    assert {path.name for path in tmp_path.iterdir()} == before

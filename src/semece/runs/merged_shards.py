@@ -37,6 +37,8 @@ def merge_shards(paths: Sequence[Path], output: Path) -> None:
         raise StoreError(f"{output} exists; name another file with -o")
     if len({path.resolve() for path in paths}) < max(len(paths), 2):
         raise StoreError(f"at least two different run files are merged; got {', '.join(map(str, paths))}")
+    for path in paths:
+        Store(path).close()  # what is missing or foreign is refused before a file or a lock is made
     output.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         parts = [stack.enter_context(Store(path, write=True)) for path in paths]
