@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from functools import cache
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -926,7 +927,7 @@ def test_a_server_error_after_creation_pays_nothing_twice(spelling, tmp_path):
 def test_a_creation_that_takes_long_and_is_interrupted_pays_nothing_twice(spelling, tmp_path):
     """How long the upload took says nothing about how soon a list shows what came of it."""
     with server_of(spelling) as server:
-        server.on = {"create": lambda: time.sleep(1.5 * QUICK.grace), "created": iter([503]).__next__}
+        server.on = {"create": lambda: time.sleep(1.5 * QUICK.grace), "created": chain([503], repeat(None)).__next__}
         server.jobs.hidden = QUICK.grace / 4
         do(spelling, url_of(server), tmp_path / "a.db")
         assert created(server) == 1
