@@ -16,9 +16,9 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import encodable, ordinary, plain
+from semece.canonical_json import encodable, plain
 from semece.datasets.batch_requests import is_request, questions_of_requests
-from semece.errors import ParseError, shortened
+from semece.errors import ParseError, meant, ordinary, shortened
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
         ".tsv": _csv,
         ".parquet": _parquet,
     }
-    ending = path.suffix.lower()
+    ending, file = path.suffix.lower(), _there(path)
     if ending not in readers:
         raise ParseError(f"{path}: expected a name that ends in {', '.join(readers)}; got {path.suffix or 'no ending'}")
     try:
-        for row in readers[ending](ordinary(path)):
+        for row in readers[ending](file):
             if not isinstance(row, ParseError):
                 yield row
             elif bad is None:
@@ -118,6 +118,14 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
                 bad(row)
     except UnicodeDecodeError as error:
         raise ParseError(f"{path} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _there(path: Path) -> Path:
+    """Give a path back if a file is there; say what is there instead."""
+    try:
+        return ordinary(path)
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
 
@@ -274,7 +282,9 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
     """
     name = next((name for name in TEXT_NAMES if name in row), None)
     if name is None:
-        raise ParseError(f"{where}: expected a field 'question'; got {', '.join(sorted(row)) or 'nothing'}")
+        near = next(filter(None, (meant(known, row) for known in TEXT_NAMES)), "")
+        near = "; a comma, a semicolon or a tab separates columns" if any("|" in column for column in row) else near
+        raise ParseError(f"{where}: expected a field 'question'; got {', '.join(sorted(row)) or 'nothing'}{near}")
     text = row[name]
     if not isinstance(text, str) or not text.strip():
         raise ParseError(f"{where}: {name} must be non-empty text; got {shown(text)}")
