@@ -109,8 +109,10 @@ def test_nothing_is_promised_where_too_few_questions_are_there(semece):
     [
         (
             ["--by", "tpoic"],
-            "the questions must have a column 'tpoic' to be sliced by (did you mean 'topic'?); they have level, "
-            "rare, topic",
+            (
+                "the questions must have a column 'tpoic' to be sliced by (did you mean 'topic'?); they have level, "
+                "rare, topic"
+            ),
         ),
         (["--target-accuracy", "95"], "target must lie strictly between 0 and 1; got 95.0"),
         (["--delta", "0"], "delta must lie strictly between 0 and 1; got 0.0"),
