@@ -176,6 +176,12 @@ def texts(store):
     return {q.id: [row.text for row in store.replies("respond", q.id) if row.delivered] for q in QUESTIONS}
 
 
+def grow_old(store):
+    """Let the batches be of last month."""
+    for name, status, provider_id, body, when in store.batches():
+        store.put_batch(name, status, provider_id, body, when - 31 * 86400)
+
+
 @pytest.fixture
 def store():
     with Store(":memory:", write=True) as opened:
@@ -374,7 +380,7 @@ def test_a_batch_nobody_knows_any_more_stops_unless_it_is_old(store):
     with pytest.raises(ModelError, match=r"use the key and the endpoint that made batch batch-1"):
         draw(store, batches)
     assert len(Ledger(store).open()) == 1
-    store._execute("UPDATE batches SET time = time - 31 * 86400")
+    grow_old(store)
     budget = Budget(max_total_tokens=10**9)
     [entry] = Ledger(store).open()
     budget.hold(entry.held)
@@ -396,7 +402,7 @@ def test_results_that_are_gone_stop_unless_they_are_old_or_wanted_anew(store):
     with pytest.raises(ModelError, match="results of batch batch-2 are gone"):
         draw(store, batches, anew=True)
     assert (missing(store), len(batches.asked)) == (TOTAL, 2), "asked again, once"
-    store._execute("UPDATE batches SET time = time - 31 * 86400")
+    grow_old(store)
     draw(store, batches)
     assert (missing(store), len(batches.asked)) == (0, 3)
     assert Ledger(store).open() == []
