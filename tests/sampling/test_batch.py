@@ -1217,10 +1217,11 @@ def test_a_signal_while_waiting_loses_nothing_and_says_how_to_continue(number, c
 
 
 POINTS = {
-    "openai": [("upload", 1), ("create", 1), ("created", 1), ("status", 2), ("half", 1)],
-    "anthropic": [("create", 1), ("created", 1), ("status", 2), ("half", 1)],
-    "google": [("upload", 1), ("create", 1), ("created", 1), ("status", 2), ("half", 1)],
+    "openai": [("upload", 1), ("created", 1), ("half", 1)],
+    "anthropic": [("create", 1), ("created", 1)],
+    "google": [("created", 1), ("half", 1)],
 }
+"""Some of those that benchmarks/batch_kills.py tries."""
 
 
 @pytest.mark.slow
@@ -1238,10 +1239,9 @@ def test_a_kill_changes_nothing_and_pays_nothing_twice(service, event, at, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flush", [1, 2, 3])
-def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spelling, flush, tmp_path, undisturbed):
+def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spelling, tmp_path, undisturbed):
     with server_of(spelling, rows={"overloaded": 0.3}) as server:
-        killed_run(spelling, server, tmp_path / "a.db", flush=flush)
+        killed_run(spelling, server, tmp_path / "a.db", flush=2)
         with Store(tmp_path / "a.db") as store:
             assert 0 < sum(store.count("respond").values()) < TOTAL
         assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
@@ -1253,7 +1253,7 @@ def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spellin
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("event", "at"), [("create", 2), ("created", 2), ("create", 3), ("created", 3), ("half", 3)])
+@pytest.mark.parametrize(("event", "at"), [("created", 2), ("half", 3)])
 def test_a_kill_in_a_judges_stage_changes_nothing(event, at, tmp_path, monkeypatch):
     spelling = "openai/gpt-4o-mini"
     with server_of(spelling) as server:
