@@ -22,7 +22,7 @@ from semece.errors import StoreError
 from semece.records import Question
 from semece.store.audits import changed_audits, keep_audit, newest_audit
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
-from semece.store.derived import Derived
+from semece.store.derived import Derived, source_of
 from semece.store.file_guard import FileGuard, copied_aside
 from semece.store.schema import (
     FINAL,
@@ -385,10 +385,11 @@ class Store:
             with self._transaction():
                 self.derived.write(self._connection)
             self.derived.written()
-        elif self.derived.changed and Path(self.path).stat().st_mode & 0o222:
+        elif self.derived.changed:
             with contextlib.suppress(StoreError, OSError, sqlite3.Error):
-                self._write_aside(self.derived.write)
-                self.derived.written()
+                if Path(self.path).stat().st_mode & 0o222:
+                    self._write_aside(self.derived.write)
+                    self.derived.written()
 
     def _write_aside(self, write: Callable[[sqlite3.Connection], None]) -> None:
         self._guard.lock_name()
@@ -399,6 +400,32 @@ class Store:
                 write(connection)
         finally:
             self._guard.release()
+
+    def kept(self, maker: str, made_of: object, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - any JSON value
+        """Give what was derived of all rows together; made again if a row has changed, come or gone since.
+
+        Parameters
+        ----------
+        maker : str
+            Under which id it stands.
+        made_of : object
+            Of what else it is made, as JSON.
+        make : callable
+            Makes it.
+        """
+        source, state = source_of(made_of), self._state()
+        found = self.derived.get(maker, source)
+        if found is None or found[0] != state:
+            found = [state, make()]
+            self.derived.put(maker, source, found)
+        return found[1]
+
+    def _state(self) -> list[Any]:
+        """Sum up all replies and questions: whatever is changed changes a checksum, and what is added up here."""
+        rows = "count(*), coalesce(max(id), 0), sum(checksum), sum(superseded), sum(position)"
+        sums = "total(input_tokens), total(output_tokens), total(cost), count(cost)"
+        replies = self._execute(f"SELECT {rows}, {sums} FROM replies NOT INDEXED")  # noqa: S608 - constants
+        return [self._format, *replies[0], *self._execute("SELECT count(*), sum(checksum) FROM questions")[0]]
 
     def audit(self, judge: str) -> dict[str, Any] | None:
         """Read the audit of a judge that was kept last, by the judge's id; None if there is none.
@@ -459,13 +486,15 @@ class Store:
 
     def spent(self) -> dict[str, tuple[int, int, float | None]]:
         """Per stage: input tokens, output tokens, cost in USD (None if no price is known)."""
+        rows = self._spent() if self.write else self.kept("spent-1", None, self._spent)
+        return {r[0]: (int(r[1]), int(r[2]), (r[3] or 0.0) if r[5] == r[4] else None) for r in rows}
+
+    def _spent(self) -> list[Any]:
         self._test_all()
-        sql = (
+        return self._execute(
             "SELECT stage, total(input_tokens), total(output_tokens), sum(cost), "
             "count(input_tokens), count(cost) FROM replies GROUP BY stage"
         )
-        rows = self._execute(sql)
-        return {r[0]: (int(r[1]), int(r[2]), (r[3] or 0.0) if r[5] == r[4] else None) for r in rows}
 
     def bills(self) -> list[tuple[str | None, float, int, int, int]]:
         """Per judge (None: who responds): known USD, all tokens, input and output tokens without a known cost."""
