@@ -31,7 +31,7 @@ WORDS = {
     "elicit": (["elicit", "a.db", "linguistic", "-q"], ["elicit", "a.db", "linguistics"]),
     "merge": (["merge", "s1.db", "s2.db", "-o", "all.db"], ["merge", "s1.db", "-o", "all.db"]),
     "study": (["study", "study.toml", "-q"], ["study", "studdy.toml"]),
-    "paper": (["paper", "study.toml", "-o", "paper"], ["paper", "a.db"]),
+    "paper": (None, ["paper", "a.db"]),
     "doctor": (["doctor", "a.db"], ["doctor", "rows.jsonl"]),
     "summary": (["summary", "a.db", "b.db"], ["summary", "aa.db"]),
     "report": (["report", "a.db", "-o", "page.html"], ["report", "a.db", "-o", "no/folder/page.html"]),
@@ -53,7 +53,7 @@ WORDS = {
     "audit export": (["audit", "export", "a.db", "-o", "sheet.csv"], ["audit", "export", "a.db", "--size", "many"]),
     "audit score": (["audit", "score", "a.db", "filled.csv"], ["audit", "score", "a.db", "fild.csv"]),
 }
-"""Of each command words that are right and words that are wrong; ``fetch-model`` would leave the machine."""
+"""Of each command words that are right and words that are wrong; ``fetch-model`` would leave the machine, and ``paper`` is tried where a study is."""
 
 
 def commands(known, before=""):
