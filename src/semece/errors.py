@@ -218,11 +218,23 @@ def meant(name: str, names: Iterable[str]) -> str:
     >>> meant("simpelqa", ["simpleqa", "popqa"]), meant("x", ["simpleqa"])
     (" (did you mean 'simpleqa'?)", '')
     """
+    found = nearest(name, names)
+    return "" if found is None else f" (did you mean {visible(found)!r}?)"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Find the known name that is most like a name, in any case; None if none is like it.
+
+    Examples
+    --------
+    >>> nearest("Questoin", ["text", "question"])
+    'question'
+    """
     from difflib import get_close_matches
 
     known = {each.casefold(): each for each in names}
-    found = get_close_matches(name.casefold(), known, n=1, cutoff=0.7)
-    return f" (did you mean {visible(known[found[0]])!r}?)" if found else ""
+    found = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
+    return known[found[0]] if found else None
 
 
 _KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))

@@ -53,7 +53,7 @@ WORDS = {
     "audit export": (["audit", "export", "a.db", "-o", "sheet.csv"], ["audit", "export", "a.db", "--size", "many"]),
     "audit score": (["audit", "score", "a.db", "filled.csv"], ["audit", "score", "a.db", "fild.csv"]),
 }
-"""Of each command words that are right and words that are wrong; ``fetch-model`` would leave the machine, and ``paper`` is tried where a study is."""
+"""Of each command right words and wrong ones; ``fetch-model`` would leave the machine, ``paper`` is tried elsewhere."""
 
 
 def commands(known, before=""):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import encodable, plain
 from semece.datasets.batch_requests import is_request, questions_of_requests
-from semece.errors import ParseError, meant, ordinary, shortened
+from semece.errors import ParseError, nearest, ordinary, shortened, visible
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -267,6 +267,20 @@ def _parquet(path: Path) -> Iterator[Row]:
     yield from enumerate(table.iter_rows(named=True), start=1)
 
 
+def renaming(name: str, row: Mapping[str, Any]) -> str:
+    """Say which field of a row may have to be renamed, or what separates columns; nothing if nothing is seen.
+
+    Examples
+    --------
+    >>> renaming("question", {"qestion": "?"}), renaming("question", {"id|question": "?"})
+    ("; rename 'qestion' if it is meant", '; a comma, a semicolon or a tab separates columns')
+    """
+    if any("|" in column for column in row):
+        return "; a comma, a semicolon or a tab separates columns"
+    found = nearest(name, row)
+    return "" if found is None else f"; rename {visible(found)!r} if it is meant"
+
+
 def question_from(row: Mapping[str, Any], where: str) -> Question:
     """Make a question of a row.
 
@@ -282,9 +296,8 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
     """
     name = next((name for name in TEXT_NAMES if name in row), None)
     if name is None:
-        near = next(filter(None, (meant(known, row) for known in TEXT_NAMES)), "")
-        near = "; a comma, a semicolon or a tab separates columns" if any("|" in column for column in row) else near
-        raise ParseError(f"{where}: expected a field 'question'; got {', '.join(sorted(row)) or 'nothing'}{near}")
+        got = ", ".join(sorted(row)) or "nothing"
+        raise ParseError(f"{where}: expected a field 'question'; got {got}{renaming(TEXT_NAMES[0], row)}")
     text = row[name]
     if not isinstance(text, str) or not text.strip():
         raise ParseError(f"{where}: {name} must be non-empty text; got {shown(text)}")

@@ -158,8 +158,8 @@ def check_model(spelling: str) -> None:
     _, slash, name = spelling.partition("/")
     fits = slash and (name or not service.needs_name) and (not service.one_model or name == service.spelled)
     if service is UNKNOWN or not fits:
-        named = [f"{word}/{name}" if name else word for word in PROVIDERS]
-        near = meant(spelling, [*named, *(one for one in spellings() if "/" in one)])
+        named = [f"{word}/{name}" for word, each in PROVIDERS.items() if name and not each.one_model]
+        near = meant(spelling, [*named, *spellings()])
         raise ModelError(f"there is no model {spelling!r}{near}: a model is spelled as one of {', '.join(spellings())}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -208,7 +209,8 @@ def _check_header(file: Path) -> None:
         with ordinary(file).open("rb") as stream:
             head = stream.read(16)
     except OSError as error:
-        raise DiskError(f"{file} cannot be read: {error.strerror or error}") from None
+        kind = StoreError if error.errno == errno.EINVAL else DiskError  # no file, or one that is refused
+        raise kind(f"{file} cannot be read: {error.strerror or error}") from None
     if head != b"SQLite format 3\x00":
         raise StoreError(f"{file} is not a semece run file; nothing in it was changed")
 
