@@ -331,8 +331,8 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Names are {names}.
 
-    --max and --min hold an end of the 95 % interval: that a run passes whose true number is beyond the limit happens in
-    at most about 1 of 40 cases. --max-value and --min-value hold the number itself and promise no error rate.
+    --max and --min hold an end of the 95 % interval: a run whose true number is beyond the limit passes in at most 3 of
+    100 cases. --max-value and --min-value hold the number itself and promise no error rate.
 
     With --baseline accuracy must not have fallen, no ECE risen, and no gap between mean confidence and accuracy moved
     away from 0, by intervals paired by question. A run that has not changed fails at most once in 20 times, all

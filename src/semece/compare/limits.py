@@ -81,7 +81,7 @@ def check_run(run: Run, limits: Sequence[Limit] = (), *, baseline: Run | None = 
         What is checked.
     limits : sequence of Limit
         Of ``max`` and ``min`` the end of a number's 95 % interval decides: a run whose true number is beyond the limit
-        passes in at most about 1 of 40 cases. Of ``max_value`` and ``min_value`` the number itself decides: no error
+        passes in at most 3 of 100 cases. Of ``max_value`` and ``min_value`` the number itself decides: no error
         rate is promised, and at the limit it is half.
     baseline : Run, optional
         A run on the same questions: accuracy must not be surely lower, no ECE surely higher, and no gap between mean
