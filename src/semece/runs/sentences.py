@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.runs.graded_classes import FEW, RIGHT_ON_AVERAGE
+from semece.runs.graded_classes import FEW
 from semece.runs.metrics import CONFIDENCES, scores_in
 from semece.runs.renderers import end_text, label, number_text, value_text
 from semece.stats import REGIMES, regime_text
@@ -46,8 +46,9 @@ KNOWS, CALIBRATED = "Does the model know?", "Are its confidences calibrated?"
 _MODEL: dict[str | None, str] = {
     "over-confident": "It is over-confident: its answers agree with one another more often than they are right",
     "under-confident": "It is under-confident: its answers are right more often than they agree with one another",
-    RIGHT_ON_AVERAGE: "It is miscalibrated, though right on average: too sure of some answers and not sure enough "
+    "right on average": "It is miscalibrated, though right on average: too sure of some answers and not sure enough "
     "of others",
+    "miscalibrated": "It is miscalibrated; whether it is too sure or not sure enough on average is not known",
 }
 """What is claimed of a model, by the summary's ``model_claim``."""
 
@@ -84,7 +85,7 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def model_sentence(row: Mapping[str, Any]) -> str:
-    """Answer whether the model knows: over- or under-confident, miscalibrated though right on average, or neither.
+    """Answer whether the model knows: over- or under-confident, miscalibrated without a side, or neither.
 
     Parameters
     ----------
