@@ -138,6 +138,11 @@ class Run:
         self._store.keep_derived()
         self._store.close()
 
+    def forget(self) -> None:
+        """Let go of the questions that were read; they are read again when they are asked for."""
+        for name in ("_as_read", "_views", "recalibration_effects", "correction"):
+            self.__dict__.pop(name, None)
+
     @property
     def events(self) -> tuple[str, ...]:
         """What the run noticed, and what a reader notices now."""

@@ -64,8 +64,8 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``model``, ``confidences``, ``refusals``, ``audit`` and ``regime``: sentences, ``''`` where there is nothing to
-        say.
+        ``verdict`` (short), ``model``, ``confidences``, ``refusals``, ``audit`` and ``regime``: sentences, ``''`` where
+        there is nothing to say.
 
     Examples
     --------
@@ -74,14 +74,31 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not row["questions"]:
         nothing = f"Nothing can be said: no question enters ({excluded_text(row) or 'none was selected'})."
-        return {"model": nothing, "confidences": "", "refusals": "", "audit": "", "regime": ""}
+        return {"verdict": nothing, "model": nothing, "confidences": "", "refusals": "", "audit": "", "regime": ""}
     return {
+        "verdict": verdict_sentence(row),
         "model": model_sentence(row),
         "confidences": confidence_sentences(row),
         "refusals": refusal_sentence(row),
         "audit": audit_sentence(row),
         "regime": regime_sentence(row),
     }
+
+
+def verdict_sentence(row: Mapping[str, Any]) -> str:
+    """Say in short what is claimed of the model, and how often it is right.
+
+    Examples
+    --------
+    >>> row = {"model_claim": "over-confident", "model_questions": 240, "accuracy": 0.5, "accuracy_low": 0.44,
+    ...     "accuracy_high": 0.56}
+    >>> verdict_sentence(row).partition(". ")[2]
+    '50 % of its answers are right (95 % interval 44 % to 56 %).'
+    """
+    if not row["model_questions"]:
+        return model_sentence(row)
+    value, low, high = (percent_text(row[f"accuracy{end}"]) for end in ("", "_low", "_high"))
+    return f"{_finding(row)}. {value} of its answers are right (95 % interval {low} to {high})."
 
 
 def model_sentence(row: Mapping[str, Any]) -> str:
@@ -213,15 +230,18 @@ def confidence_sentences(row: Mapping[str, Any]) -> str:
     str
         The question, and a sentence for each of Ver, Sem1 and Sem2 that there is, and for each score that was given.
     """
-    refused = bool(row["refused"])
-    every = (*CONFIDENCES, *scores_in(row))
-    wanted = [each for each in every if each.correct == "correct" and each.attempted == refused]
-    there = [each for each in wanted if row[f"{each.prefix}_questions"]]
     found = [
         _given(row, each) if each.given else _confidence(row, each.prefix, each.title.partition("-")[0])
-        for each in there
+        for each in told_confidences(row)
     ]
     return " ".join([CALIBRATED, *found]) if found else ""
+
+
+def told_confidences(row: Mapping[str, Any]) -> list[Confidence]:
+    """Give the confidences that a person is told about: those there are, of attempted questions if some are refused."""
+    every = (*CONFIDENCES, *scores_in(row))
+    wanted = [each for each in every if each.correct == "correct" and each.attempted == bool(row["refused"])]
+    return [each for each in wanted if row[f"{each.prefix}_questions"]]
 
 
 def _given(row: Mapping[str, Any], score: Confidence) -> str:
