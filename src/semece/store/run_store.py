@@ -151,6 +151,7 @@ class Store:
         self._whole: set[tuple[str, str]] = set()
         self.derived = Derived(self._execute if found >= WITH_DERIVED else None)
         self.trouble: str | None = None
+        self._summed: tuple[tuple[int, int], list[Any]] | None = None
         self._before = int(self._execute("SELECT coalesce(max(id), 0) FROM replies")[0][0]) if write else 0
         if write and self.path != ":memory:":
             self._say_journal(journal_mode(self._connection))
@@ -252,8 +253,9 @@ class Store:
         """Questions in the dataset's order; only those in `ids` if given."""
         wanted = None if ids is None else set(ids)
         only = tuple(wanted) if wanted is not None and len(wanted) == 1 else ()
+        tested = self._format >= WITH_CHECKSUMS
         for row in self._execute(f"{self._asked} {'WHERE id = ?' if only else ''} ORDER BY position", only):
-            if not self._is_row_whole(row):
+            if tested and row[-1] != row_checksum(*row[:-1]):
                 raise self._damaged("a question", f"question {row[0]!r}")
             if wanted is None or row[0] in wanted:
                 yield Question(row[0], row[2], tuple(json.loads(row[3])), json.loads(row[4]))
@@ -403,6 +405,8 @@ class Store:
         make : callable
             Makes it.
         """
+        if self._format < WITH_CHECKSUMS:
+            return make()
         source, state = source_of(made_of), self._state()
         found = self.derived.get(maker, source)
         if found is None or found[0] != state:
@@ -414,8 +418,12 @@ class Store:
         """Sum up all replies and questions: whatever is changed changes a checksum, and what is added up here."""
         rows = "count(*), coalesce(max(id), 0), sum(checksum), sum(superseded), sum(position)"
         sums = "total(input_tokens), total(output_tokens), total(cost), count(cost)"
-        replies = self._execute(f"SELECT {rows}, {sums} FROM replies NOT INDEXED")  # noqa: S608 - constants
-        return [self._format, *replies[0], *self._execute("SELECT count(*), sum(checksum) FROM questions")[0]]
+        now = self._execute("PRAGMA data_version")[0][0], self._connection.total_changes
+        if self._summed is None or self._summed[0] != now:
+            replies = self._execute(f"SELECT {rows}, {sums} FROM replies NOT INDEXED")  # noqa: S608 - constants
+            questions = self._execute("SELECT count(*), sum(checksum) FROM questions")
+            self._summed = now, [*replies[0], *questions[0]]
+        return self._summed[1]
 
     def audit(self, judge: str) -> dict[str, Any] | None:
         """Read the audit of a judge that was kept last, by the judge's id; None if there is none.
@@ -564,9 +572,19 @@ class Store:
 
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
-        sql = f"SELECT count(*), coalesce(sum({_MAYBE_PAID}), 0) FROM replies WHERE status IN {_NOTHING_CAME}"  # noqa: S608
-        failed, paid = self._execute(sql)[0]
-        return int(failed), int(paid)
+        failed, paid, _ = self._calls()
+        return failed, paid
+
+    def _calls(self) -> list[int]:
+        """Count failed calls, those that may have been paid for, and those that came under an earlier call's id."""
+
+        def count() -> list[int]:
+            failed = f"status IN {_NOTHING_CAME}"
+            counts = f"coalesce(sum({failed}), 0), coalesce(sum({failed} AND {_MAYBE_PAID}), 0)"
+            sql = f"SELECT {counts}, count(provider_id) - count(DISTINCT provider_id) FROM replies NOT INDEXED"  # noqa: S608
+            return list(self._execute(sql)[0])
+
+        return count() if self.write else list(self.kept("calls-1", None, count))
 
     def last_failure(self, judges: Sequence[str] = ()) -> str | None:
         """Read the sentence of the newest call that delivered nothing; of these judges, if some are named by id.
@@ -582,8 +600,7 @@ class Store:
 
     def repeated_provider_ids(self) -> int:
         """Count calls that came back under a request id of an earlier call."""
-        sql = "SELECT count(provider_id) - count(DISTINCT provider_id) FROM replies"
-        return int(self._execute(sql)[0][0])
+        return self._calls()[2]
 
     def add_event(self, name: str, text: str) -> None:
         """Record what the run noticed, without bodies, and say it to the log."""
