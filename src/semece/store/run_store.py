@@ -12,8 +12,9 @@ import logging
 import shlex
 import sqlite3
 import time
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -105,6 +106,7 @@ class StoredReply:
 _FIELDS = tuple(each.name for each in fields(StoredReply))
 _COLUMNS = f"{', '.join(_FIELDS).replace('index', 'position')}, superseded"
 """A row holds the fields of a reply, in their order, and whether it was set aside."""
+_values = attrgetter(*_FIELDS)
 
 _CURE = (
     "Take a copy of it from before, or 'semece doctor {} --set-aside' sets what is damaged aside, so that it is asked "
@@ -283,7 +285,7 @@ class Store:
     def append(self, rows: Iterable[StoredReply]) -> None:
         """Queue replies; :meth:`flush` commits them. The first delivered reply of a key stands."""
         now = time.time()
-        self._pending.extend(row if row.time else replace(row, time=now) for row in rows)
+        self._pending.extend(row if row.time else _stamped(row, now) for row in rows)
 
     def flush(self) -> None:
         """Commit what is queued. On an error nothing of it is written and it stays queued."""
@@ -319,11 +321,18 @@ class Store:
     def _insert_replies(self) -> None:
         """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
         sql = f"INSERT INTO replies ({_COLUMNS}, checksum) VALUES ({','.join('?' * 19)})"  # noqa: S608
-        for reply in self._pending:
-            row = _row(reply)
-            stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0, reply_checksum((*row, 0))))
-            if not stands.rowcount and reply.call is not None:
-                self._connection.execute(sql, (*row, 1, reply_checksum((*row, 1))))
+        rows = [(*_row(reply), 0) for reply in self._pending]
+        first = f"{sql} ON CONFLICT DO NOTHING"
+        self._connection.execute("SAVEPOINT at_once")
+        stored = self._connection.executemany(first, ((*row, reply_checksum(row)) for row in rows)).rowcount
+        if stored < len(rows):  # one of them came before: which one, is seen one by one
+            self._connection.execute("ROLLBACK TO at_once")
+            for reply, row in zip(self._pending, rows, strict=True):
+                stands = self._connection.execute(first, (*row, reply_checksum(row)))
+                if not stands.rowcount and reply.call is not None:
+                    aside = (*row[:-1], 1)
+                    self._connection.execute(sql, (*aside, reply_checksum(aside)))
+        self._connection.execute("RELEASE at_once")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -651,9 +660,15 @@ class Store:
         return {row[0] for row in self._execute(sql, (prefix, prefix + "~"))}
 
 
+def _stamped(r: StoredReply, now: float) -> StoredReply:
+    """Give a reply its time."""
+    values = [*_values(r)[:-1], now]
+    return StoredReply(*values)
+
+
 def _row(r: StoredReply) -> tuple[Any, ...]:
-    stored = replace(r, text=encodable(r.text), raw=encodable(r.raw))
-    return tuple(getattr(stored, name) for name in _FIELDS)
+    key, stage, question_id, index, status, text, raw, *more = _values(r)
+    return key, stage, question_id, index, status, encodable(text), encodable(raw), *more
 
 
 def _place(row: Sequence[Any]) -> str:
