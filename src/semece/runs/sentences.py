@@ -382,7 +382,9 @@ _HOW: dict[str, str] = {
 }
 
 
-def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], unlabelled: Sequence[str]) -> Iterator[str]:
+def reading_lines(
+    counts: Mapping[str, int], confidences: tuple[int, int], unlabelled: tuple[int, str]
+) -> Iterator[str]:
     r"""Say how answers were read, and how many confidences could not be.
 
     Parameters
@@ -391,12 +393,12 @@ def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], unlab
         Responses by status.
     confidences : tuple of int
         How many responses state one, and how many of those cannot be read.
-    unlabelled : sequence of str
-        Responses that were read whole and are no short answers.
+    unlabelled : tuple of int and str
+        How many responses were read whole and are no short answers, and one of them.
 
     Examples
     --------
-    >>> for line in reading_lines({"parsed": 9, "fallback": 3, "empty": 1}, (10, 2), ["Lyon,\nI think"] * 3):
+    >>> for line in reading_lines({"parsed": 9, "fallback": 3, "empty": 1}, (10, 2), (3, "Lyon,\nI think")):
     ...     print(line)
     12 answers were read: 9 where an answer is given, 3 as a whole.
     1 reply was without any text: failed, no answer.
@@ -413,10 +415,10 @@ def reading_lines(counts: Mapping[str, int], confidences: tuple[int, int], unlab
         yield f"{empty:,} {'reply was' if empty == 1 else 'replies were'} without any text: failed, no answer."
     if confidences[1]:
         yield f"{confidences[1]:,} of {plural(confidences[0], 'stated confidence')} could not be read."
-    if len(unlabelled) > MANY * total:
+    if unlabelled[0] > MANY * total:
         yield (
-            f"Warning: {percent_text(len(unlabelled) / total)} of the answers were read whole, such as "
-            f"{_shortened(unlabelled[0])}. "
+            f"Warning: {percent_text(unlabelled[0] / total)} of the answers were read whole, such as "
+            f"{_shortened(unlabelled[1])}. "
             "Ask for a line 'Answer: ...', or say where the answer is: --answer-pattern REGEX."
         )
 
