@@ -288,7 +288,7 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Write one of the paper's tables; several runs of one dataset are also pooled.
 
-    An audit that a run file holds corrects the table ``abstention``; the others are by the judge alone.
+    An audit that a run file holds corrects the tables ``ece`` and ``abstention``; the others are by the judge alone.
 
     --json prints the rows, and why there is no pooled row of a dataset; with -o the file has them in --format.
 
@@ -309,6 +309,9 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
             else tables.fitted(name, found, width=width, digits=digits)
         )
         notes = apart_of(opened)
+        if note := tables.audit_note(name, opened):
+            typer.echo(f"note: {note}", err=True)
+            notes.append(note)
     if output is not None or not as_json:
         write(f"{text.rstrip()}\n".encode(), output)
     facts = {"table": name, "output": None if output is None else str(output), "notes": notes}
