@@ -7,7 +7,7 @@ from .corrections import KeptAudit as KeptAudit
 from .corrections import corrected_columns as corrected_columns
 from .elicited import elicit as elicit
 from .elicited import elicitation_notes as elicitation_notes
-from .elicited import elicited_lines as elicited_lines
+from .elicited import elicited as elicited
 from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export
 from .exports import write as write
@@ -46,6 +46,7 @@ from .renderers import to_json as to_json
 from .renderers import to_latex as to_latex
 from .renderers import to_markdown as to_markdown
 from .renderers import value_text as value_text
+from .run import JudgeReply as JudgeReply
 from .run import Names as Names
 from .run import QuestionView as QuestionView
 from .run import Run as Run
