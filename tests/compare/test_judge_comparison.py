@@ -571,7 +571,7 @@ def test_scores_of_other_tools_are_compared_under_both_judges(tmp_path):
     first, second = Run(path, judge="rules"), Run(path, judge="exact")
     table = compare_judges(first, second).table
     row = table.filter(quantity="p_true_ece").row(0, named=True)
-    scores = [[each for each in run.scores() if each.name == "p_true"][0] for run in (first, second)]
+    scores = [next(each for each in run.scores() if each.name == "p_true") for run in (first, second)]
     assert [row["first"], row["second"]] == pytest.approx([ece(each.value, each.correct) for each in scores])
     assert row["first"] != row["second"]
     assert row["change_low"] < row["change"] < row["change_high"]
