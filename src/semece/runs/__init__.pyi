@@ -60,6 +60,7 @@ from .sample_plan import plan_sample as plan_sample
 from .scored_questions import NamedScore as NamedScore
 from .scored_questions import ScoredQuestions as ScoredQuestions
 from .scored_questions import named_scores as named_scores
+from .scored_questions import score_names as score_names
 from .scored_samples import UNNAMED as UNNAMED
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
