@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from semece.runs.question_views import tallied
 from semece.stats import (
     Counts,
     HeldOutGap,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.runs.question_views import QuestionView
-    from semece.stats import Closed, Interval, SemX
+    from semece.stats import Closed, Interval, SemX, WeightedTable
 
     Floats = NDArray[np.float64]
 
@@ -123,18 +124,15 @@ def graded_classes(views: Sequence[QuestionView]) -> GradedClasses:
     -------
     GradedClasses
     """
-    parts = [(view, view.partition) for view in views if view.estimate.status in ENTERING and view.partition]
-    said = [(view.grades.get(label), name) for view, part in parts for label, name in enumerate(part.representatives)]
-    return GradedClasses(
-        Counts.from_labels([part.labels for _, part in parts]),
-        np.array([_value(verdict) for verdict, _ in said]),
-        np.array([float(verdict == "not_attempted" or not name) for verdict, name in said]),
-        np.array([view.question.id for view, _ in parts], dtype=np.str_),
-    )
+    entering = [view for view in views if view.estimate.status in ENTERING and view.partition]
+    return classes_in(tallied(entering), [view.question.id for view in entering])
 
 
-def _value(verdict: str | None) -> float:
-    return float("nan") if verdict is None else float(verdict == "correct")
+def classes_in(table: WeightedTable, ids: Sequence[str] | None) -> GradedClasses:
+    """Give the classes of questions that enter; without ids, of a table of distinct ones."""
+    names = np.arange(len(table.weights)).astype(np.str_) if ids is None else np.array(ids, dtype=np.str_)
+    weights = table.weights if ids is None else None
+    return GradedClasses(table.counts, table.correct, table.refused.astype(np.float64), names, weights)
 
 
 FEW = 10

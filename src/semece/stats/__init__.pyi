@@ -128,3 +128,5 @@ from .uncertainty.planning import pilot_spread as pilot_spread
 from .uncertainty.planning import plan_questions as plan_questions
 from .uncertainty.planning import width_to_find as width_to_find
 from .uncertainty.planning import worst_spread as worst_spread
+from .uncertainty.skewed_means import Drawn as Drawn
+from .uncertainty.skewed_means import share_interval as share_interval

@@ -122,15 +122,15 @@ def slices_of(questions: Sequence[Question], by: str) -> dict[str, str]:
     ValueError
         No question has the column.
     """
-    found = {question.id: _value(question.metadata, by) for question in questions}
+    found = {question.id: text_of_value(metadata_of(question.metadata).get(by)) for question in questions}
     if all(value is None for value in found.values()):
-        names = sorted({name for question in questions for name in _columns(question.metadata)})
+        names = sorted({name for question in questions for name in metadata_of(question.metadata)})
         known = f"they have {', '.join(names)}" if names else "they have no metadata"
         raise ValueError(f"the questions must have a column {by!r} to be sliced by; {known}")
     return {name: NOTHING if value is None else value for name, value in found.items()}
 
 
-def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def metadata_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Give the columns of a question, those of a field ``metadata`` among them."""
     inner = metadata.get("metadata")
     if not isinstance(inner, dict):
@@ -138,9 +138,8 @@ def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {**inner, **{name: value for name, value in metadata.items() if name != "metadata"}}
 
 
-def _value(metadata: Mapping[str, Any], by: str) -> str | None:
+def text_of_value(value: object) -> str | None:
     """Write the value of a column as a text; None where there is none."""
-    value = _columns(metadata).get(by)
     if value is None or value == "":
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
