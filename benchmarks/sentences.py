@@ -90,8 +90,8 @@ def right_class(kind: str, pmf: np.ndarray, rng: np.random.Generator) -> int:
 
 def rows_of(kind: str, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Draw the samples of a run."""
-    some = {"two answers": 2, "three answers": 3, "many answers": int(rng.integers(30, 51))}
-    n = some.get(kind, int(rng.choice([2, 4, 5, 8, 12, 20])))
+    sizes = [30, 40, 50] if kind == "many answers" else [2, 4, 5, 8, 12, 20]
+    n = {"two answers": 2, "three answers": 3}.get(kind, int(rng.choice(sizes)))
     least, most = (60, 91) if kind in AUDITED else (10, 61)
     count = {"one question": 1, "few questions": 6}.get(kind, int(rng.integers(least, most)))
     for q in range(count):
