@@ -149,7 +149,7 @@ MOST_NAMED = 6
 def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
     """Draw several runs together: gaps, calibration errors, and reliability."""
     rows = [
-        {**run.summary, "dataset": run.names.dataset, "model": "\n".join(textwrap.wrap(run.names.model, 24))}
+        {**run.summary, "dataset": _wrapped(run.names.dataset, 24), "model": _wrapped(run.names.model, 24)}
         for run in runs
         if run.summary["questions"]
     ]
@@ -158,6 +158,12 @@ def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
     curves = {run.names.title: run.curve for run in runs if run.curve is not None}
     if curves:
         yield _curves(curves)
+
+
+def _wrapped(name: str, width: int) -> str:
+    """Break a name into lines; a dollar sign begins no formula, and what has no glyph is a question mark."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return textwrap.fill(plain, width).replace("$", r"\$")
 
 
 def _dots(table: pl.DataFrame) -> Iterator[Drawing]:
@@ -177,16 +183,17 @@ def _legend_outside(ax: Axes, side: str, *, columns: int, **options: Any) -> Non
     """Put the legend of a figure's only axes beside them, where the layout makes room for it."""
     legend = ax.get_legend()
     assert legend is not None  # noqa: S101 - every figure of several runs has one
-    texts, handles = [text.get_text() for text in legend.get_texts()], legend.legend_handles
+    texts, handles = [text.get_text() for text in legend.get_texts()], list(filter(None, legend.legend_handles))
+    place: Any = f"outside {side} center"
     legend.remove()
     with figures.style():
-        ax.figure.legend(handles, texts, loc=f"outside {side} center", ncols=columns, **options)  # type: ignore[union-attr]
+        ax.figure.legend(handles, texts, loc=place, ncols=columns, **options)
 
 
 def _curves(curves: Mapping[str, pl.DataFrame]) -> Drawing:
     """Overlay the reliability by Sem1; many runs are lines without a name, each has a picture of its own below."""
     named = len(curves) <= MOST_NAMED
-    shown = {textwrap.fill(name, 38) if named else f"_{i}": table for i, (name, table) in enumerate(curves.items())}
+    shown = {_wrapped(name, 38) if named else f"_{i}": table for i, (name, table) in enumerate(curves.items())}
     fig, (ax,) = figures.figure(height=3.3 + 0.14 * sum(1 + name.count("\n") for name in shown) * named)
     figures.plot_reliability_curves(shown, ax=ax).set_title("")
     if named:
