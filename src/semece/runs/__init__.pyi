@@ -4,6 +4,7 @@ from .corrections import NO_VERDICT as NO_VERDICT
 from .corrections import AuditedRow as AuditedRow
 from .corrections import Correction as Correction
 from .corrections import KeptAudit as KeptAudit
+from .corrections import corrected_columns as corrected_columns
 from .elicited import elicit as elicit
 from .elicited import elicitation_notes as elicitation_notes
 from .elicited import elicited_lines as elicited_lines
