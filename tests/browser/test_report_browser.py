@@ -146,7 +146,7 @@ def said(page):
 
 
 def positions(page):
-    return [int(row.get_attribute("data-position")) for row in rows(page).all()]
+    return page.eval_on_selector_all("ol.questions > li", "all => all.map((row) => Number(row.dataset.position))")
 
 
 def open_all(page):
@@ -332,8 +332,8 @@ def test_the_page_fits_every_window_and_breaks_no_word(opened, path, two):
         for width in (320, 390, 768, 1280, 1920):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (each, width)
-            long = {"xonerror=alert(2)"} if each == path else set()
-            assert {word for word in page.evaluate(BROKEN) if "alert" not in word} <= long, (each, width)
+            if each != path:  # whose hostile texts are words longer than a line
+                assert page.evaluate(BROKEN) == [], width
 
 
 def test_dark_and_light_differ_in_figures_too_and_print_is_dark_on_white(opened, path):

@@ -68,7 +68,7 @@ def hostile_view():
     responses = tuple(Response(HOSTILE, i, a, a, None, "parsed") for i, a in enumerate(answers))
     partition = Partition(HOSTILE, (0, 0, 1), (HOSTILE, "plain"), "rules/1")
     grades, alarms = {0: "incorrect", 1: "correct"}, (Alarm("instruction", HOSTILE),)
-    estimate = Estimate(HOSTILE, "x", 0, 0)
+    estimate = Estimate(HOSTILE, "incomplete", 0, 0)
     return with_estimate(QuestionView(question, responses, partition, grades, estimate, alarms))
 
 

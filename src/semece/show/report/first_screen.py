@@ -135,6 +135,7 @@ def compared_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
         "over-confident": "over-confident",
         "under-confident": "under-confident",
         "right on average": "miscalibrated though right on average",
+        "miscalibrated": "miscalibrated to an unknown side",
     }
     parts = [f"{counts[c]:,} {'is' if counts[c] == 1 else 'are'} {words}" for c, words in told.items() if counts[c]]
     rest = f"{counts[None]:,} show{'s' if counts[None] == 1 else ''} no sure miscalibration"
@@ -193,7 +194,7 @@ def _legend_outside(ax: Axes, side: str, *, columns: int, **options: Any) -> Non
 def _curves(curves: Mapping[str, pl.DataFrame]) -> Drawing:
     """Overlay the reliability by Sem1; many runs are lines without a name, each has a picture of its own below."""
     named = len(curves) <= MOST_NAMED
-    shown = {_wrapped(name, 38) if named else f"_{i}": table for i, (name, table) in enumerate(curves.items())}
+    shown = {_wrapped(name, 38) if named else str(i): table for i, (name, table) in enumerate(curves.items())}
     fig, (ax,) = figures.figure(height=3.3 + 0.14 * sum(1 + name.count("\n") for name in shown) * named)
     figures.plot_reliability_curves(shown, ax=ax).set_title("")
     if named:

@@ -170,6 +170,11 @@ def render(pages: Iterable[Page], *, title: str | None = None, room: float = LAR
     return printable(text)
 
 
+def room_of(runs: int) -> float:
+    """Say how many bytes the questions of one of some runs should take."""
+    return LARGEST / max(1, runs)
+
+
 def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Prepare what is said of all runs: the numbers of each, notes once, and pictures of several."""
     head, rows = cells(headline(summary_frame(run["compared"].summary for run in runs)))
