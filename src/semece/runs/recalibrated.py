@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.canonical_json import ordinary
 from semece.runs.named_scores import TITLES
 from semece.runs.scored_questions import score_names
 
@@ -214,9 +215,11 @@ def load_recalibration(path: str | Path) -> Recalibration:
     from semece.stats import Recalibration
 
     try:
-        return Recalibration.from_json(Path(path).read_text(encoding="utf-8"))
+        return Recalibration.from_json(ordinary(Path(path)).read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a map of 'semece recalibrate': it is not UTF-8 text") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

@@ -188,6 +188,9 @@ def plan_questions(
     basis = "worst case" if spread.questions == 0 else "pilot"
     if basis == "pilot" and not _near(spread, n):
         n, basis = size(upper=True), "upper limit"
+    if n == MOST:
+        least = 2 * z * ((_variance(spread, n, upper=False) + overturned / labelled) / n) ** 0.5
+        raise ValueError(f"width must be one that {MOST:,} questions can have, at least {least:.2g}; got {width:g}")
     return PlannedRun(spread.n_answers, n, int(np.ceil(labelled * n)) if overturned else 0, width, basis)
 
 
