@@ -46,8 +46,13 @@ def open_runs(
     Unless ``uncorrected``, an audit that a file holds corrects the errors of its judge.
     """
     from semece import load_recalibration
+    from semece.errors import SemeceError
     from semece.runs import open_run
 
+    paths = list(paths)
+    places = [path.resolve() for path in paths]
+    if twice := next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None):
+        raise SemeceError(f"a run is named once; {twice} is named {places.count(twice.resolve())} times")
     with ExitStack() as stack:
         with bad_arguments():
             fitted = None if recalibrate is None else load_recalibration(recalibrate)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
-from semece.errors import StoreError
+from semece.errors import DiskError, StoreError
 from semece.store import Store
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def merge_shards(paths: Sequence[Path], output: Path) -> None:
         A file is busy or damaged, is of another run, shares a question with another or has a batch under way; or the
         output exists.
     """
+    if output.is_dir():
+        raise DiskError(f"cannot write {output}: it is a folder")
     if output.exists():
         raise StoreError(f"{output} exists; name another file with -o")
     if len({path.resolve() for path in paths}) < max(len(paths), 2):

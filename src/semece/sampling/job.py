@@ -184,12 +184,12 @@ def resuming(settings: Settings, path: str | Path | Store) -> Settings:
     settings : Settings
         What a person wants.
     path : str, Path or Store
-        The run file; one that is not there changes nothing.
+        The run file; what is not there, or no file, changes nothing.
     """
     if settings.judge is not None or (settings.partition_judge is not None and settings.grade_judge is not None):
         return settings
     if not isinstance(path, Store):
-        if not Path(path).exists():
+        if not Path(path).is_file():
             return settings
         with Store(path) as store:
             return resuming(settings, store)
