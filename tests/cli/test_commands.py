@@ -361,8 +361,8 @@ def test_a_key_is_pasted_with_blanks_or_with_what_cannot_be_sent(semece, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_an_output_that_is_full_is_one_sentence(tmp_path):
-    subprocess.run([*SEMECE, "run", "-m", FAKE, "-d", "starter", "-n", "4", "-o", "a.db"], cwd=tmp_path, check=True)
+def test_an_output_that_is_full_is_one_sentence(semece, tmp_path):
+    run_starter(semece)
     for command in (["summary", "a.db"], ["export", "a.db"]):
         with Path("/dev/full").open("w") as full:
             found = subprocess.run(SEMECE + command, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True)

@@ -109,12 +109,12 @@ def test_a_service_is_asked_as_it_takes_them():
 
 @pytest.mark.slow
 @pytest.mark.weights
-def test_the_embedded_model_tells_them(tmp_path):
+def test_the_embedded_model_tells_them(tmp_path, one_by_one):
     if find(SMOLLM2) is None:
         absent("the embedded model's weights (semece fetch-model)")
     for name, told in (("told.db", 2), ("plain.db", None)):
-        asyncio.run(execute(Settings("local/smollm2", "starter", n=4, limit=2, logprobs=told), tmp_path / name))
-    asyncio.run(elicit(tmp_path / "told.db", ["p-true"]))
+        asyncio.run(execute(Settings("local/smollm2", "starter", n=2, limit=1, logprobs=told), tmp_path / name))
+    asyncio.run(elicit(tmp_path / "told.db", ["p-true"], draws=1))
     with Run(tmp_path / "told.db") as told, Run(tmp_path / "plain.db") as plain:
         assert told.responses().equals(plain.responses())
         table = told.estimates()

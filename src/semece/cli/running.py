@@ -147,11 +147,14 @@ def merge(
     Example: [bold]semece merge runs/starter--local-smollm2--*.db -o runs/all.db[/bold]
     """
     from semece.cli.reading_commands import print_summary
+    from semece.cli.run_command import leave
     from semece.runs import merge_shards
 
-    merge_shards(files, output)
+    missing = merge_shards(files, output)
     print_summary([output])
     typer.echo(f"\n{output}")
+    if missing:
+        leave(f"semece: {missing}; merge {output} with them when they are there", 3)
 
 
 COMMANDS = {"run": run, "score": score, "elicit": elicit, "merge": merge}

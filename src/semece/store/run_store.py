@@ -28,6 +28,7 @@ from semece.store.file_guard import FileGuard, copied_aside
 from semece.store.schema import (
     FINAL,
     FORMAT_VERSION,
+    TESTED,
     WITH_CHECKSUMS,
     WITH_DERIVED,
     WITH_PIECES,
@@ -54,6 +55,8 @@ MOST_FAULTS = 5
 
 _log = logging.getLogger("semece")
 _NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
+_OF_ALL = "all rows: "
+"""Begins the names of what makes something of all rows together."""
 _MAYBE_PAID = "json_extract(raw, '$.maybe_paid') = 1"
 
 
@@ -225,15 +228,29 @@ class Store:
 
     def meta(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - any JSON value
         """Read a named value (JSON)."""
-        checked = "checksum" if self._format >= WITH_CHECKSUMS else "NULL"
-        rows = self._execute(f"SELECT name, value, {checked} FROM meta WHERE name = ?", (name,))  # noqa: S608 - constants
-        if rows and not self._is_row_whole(rows[0]):
-            raise self._damaged("a value of the run", name)
+        rows = self._whole_rows("meta", "a value of the run", "WHERE name = ?", (name,))
         return json.loads(rows[0][1]) if rows else default
 
-    def _is_row_whole(self, row: Sequence[Any]) -> bool:
-        """Whether a row that ends in its checksum is what was stored; older files have none."""
-        return row[-1] == row_checksum(*row[:-1]) if self._format >= WITH_CHECKSUMS else True
+    def _tested(self, table: str, which: str = "", parameters: Sequence[Any] = ()) -> list[tuple[Any, bool]]:
+        """Read rows, and whether each is what was stored; in older files not every table has checksums."""
+        since, columns = TESTED[table]
+        if self._format < since:
+            return [(row, True) for row in self._execute(f"SELECT {columns} FROM {table} {which}", parameters)]  # noqa: S608
+        rows = self._execute(f"SELECT {columns}, checksum FROM {table} {which}", parameters)  # noqa: S608 - constants
+        return [(row[:-1], row[-1] == row_checksum(*row[:-1])) for row in rows]
+
+    def _whole_rows(self, table: str, what: str, which: str = "", parameters: Sequence[Any] = ()) -> list[Any]:
+        """Read rows that are what was stored.
+
+        Raises
+        ------
+        StoreError
+            One is not.
+        """
+        rows = self._tested(table, which, parameters)
+        if changed := next((row for row, is_whole in rows if not is_whole), None):
+            raise self._damaged(what, repr(changed[0]))
+        return [row for row, _ in rows]
 
     def set_meta(self, name: str, value: object) -> None:
         """Write a named value (JSON)."""
@@ -255,17 +272,11 @@ class Store:
         """Questions in the dataset's order; only those in `ids` if given."""
         wanted = None if ids is None else set(ids)
         only = tuple(wanted) if wanted is not None and len(wanted) == 1 else ()
-        tested = self._format >= WITH_CHECKSUMS
-        for row in self._execute(f"{self._asked} {'WHERE id = ?' if only else ''} ORDER BY position", only):
-            if tested and row[-1] != row_checksum(*row[:-1]):
-                raise self._damaged("a question", f"question {row[0]!r}")
+        for row in self._whole_rows(
+            "questions", "a question", f"{'WHERE id = ?' if only else ''} ORDER BY position", only
+        ):
             if wanted is None or row[0] in wanted:
                 yield Question(row[0], row[2], tuple(json.loads(row[3])), json.loads(row[4]))
-
-    @property
-    def _asked(self) -> str:
-        checked = "checksum" if self._format >= WITH_CHECKSUMS else "NULL"
-        return f"SELECT id, position, text, refs, metadata, {checked} FROM questions"  # noqa: S608 - constants
 
     def add_request(self, body: Mapping[str, Any]) -> bytes:
         """Queue a request, to be stored once; return its hash. :meth:`flush` commits it before its replies."""
@@ -414,9 +425,9 @@ class Store:
         make : callable
             Makes it.
         """
-        if self._format < WITH_CHECKSUMS:
+        if self._format < WITH_CHECKSUMS:  # without checksums of whole rows a change could stay unseen
             return make()
-        source, state = source_of(made_of), self._state()
+        maker, source, state = f"{_OF_ALL}{maker}", source_of(made_of), self._state()
         found = self.derived.get(maker, source)
         if found is None or found[0] != state:
             found = [state, make()]
@@ -541,10 +552,9 @@ class Store:
 
     def _changed_rows(self) -> Iterator[str]:
         """Count the rows that are not what was written, and name the first of each kind."""
-        if self._format >= WITH_CHECKSUMS:
-            for table, what in (("meta", "values of the run"), ("questions", "questions")):
-                rows = self._execute(f"SELECT * FROM {table}")  # noqa: S608 - constants
-                yield from _counted(what, [repr(row[0]) for row in rows if not self._is_row_whole(row)])
+        for table in TESTED:
+            changed = [repr(row[0]) for row, is_whole in self._tested(table) if not is_whole]
+            yield from _counted("values of the run" if table == "meta" else table, changed)
         yield from _counted("replies", [_place(row) for _, row in self._damaged_replies()])
         if texts := self._texts.faults():
             yield f"requests that are not what was stored: {texts:,}"
@@ -565,7 +575,7 @@ class Store:
         """Set replies that are not what was stored aside, so that they are asked for again; count them.
 
         Their texts stay as they are now. What they cost is not known any more. A question that is not what was stored
-        is taken out: the next run takes it from the dataset again.
+        is taken out: the next run takes it from the dataset again. A batch that is not is waited for no more.
         """
         self._execute("REINDEX")
         damaged = self._damaged_replies()
@@ -574,10 +584,19 @@ class Store:
             for number, found in damaged:
                 row = (*_row(_readable(found)), 1)
                 self._connection.execute(sql, (*row, reply_checksum(row), number))
-            questions = [row for row in self._execute(self._asked) if not self._is_row_whole(row)]
-            self._connection.executemany("DELETE FROM questions WHERE position = ?", [(row[1],) for row in questions])
+            taken = {table: self._take_out(table) for table in ("questions", "batches", "events")}
+        for _, _, provider_id, *_ in taken["batches"]:
+            self.add_event("damaged", f"the entry of a batch was damaged and was taken out: {provider_id}")
         self._whole.clear()
-        return len(damaged) + len(questions)
+        return len(damaged) + sum(map(len, taken.values()))
+
+    def _take_out(self, table: str) -> list[Any]:
+        """Take the rows that are not what was stored out of a table; give them."""
+        numbers = self._execute(f"SELECT rowid FROM {table} ORDER BY rowid")  # noqa: S608 - constants
+        tested = zip(numbers, self._tested(table, "ORDER BY rowid"), strict=True)
+        changed = [(number, row) for number, (row, is_whole) in tested if not is_whole]
+        self._connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", [number for number, _ in changed])  # noqa: S608
+        return [row for _, row in changed]
 
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
@@ -614,15 +633,18 @@ class Store:
     def add_event(self, name: str, text: str) -> None:
         """Record what the run noticed, without bodies, and say it to the log."""
         _log.info("%s: %s", name, text)
-        self._execute("INSERT INTO events (time, class, text) VALUES (?, ?, ?)", (time.time(), name, text))
+        row = time.time(), name, text
+        self._execute(
+            "INSERT INTO events (time, class, text, checksum) VALUES (?, ?, ?, ?)", (*row, row_checksum(*row))
+        )
 
     def events(self) -> list[tuple[str, str]]:
         """Read (class, text) of every event, oldest first."""
-        return self._execute("SELECT class, text FROM events ORDER BY id")
+        return [(name, text) for _, name, text in self._whole_rows("events", "an event", "ORDER BY id")]
 
     def batches(self) -> list[tuple[str, str, str | None, str, float]]:
         """Read id, status, the provider's id, body and time of every batch, oldest first."""
-        return self._execute("SELECT id, status, provider_id, body, time FROM batches ORDER BY time, id")
+        return self._whole_rows("batches", "a batch", "ORDER BY time, id")
 
     def put_batch(
         self, name: str, status: str, provider_id: str | None, body: str | None = None, when: float = 0.0
@@ -630,10 +652,12 @@ class Store:
         """Commit a batch, or only another status of one that is there (``body=None``), after what is queued."""
         self.flush()
         if body is None:
-            sql = "UPDATE batches SET status = ?, provider_id = ? WHERE id = ?"
-            self._execute(sql, (status, provider_id, name))
-        else:
-            self._execute("INSERT INTO batches VALUES (?, ?, ?, ?, ?)", (name, status, provider_id, body, when))
+            found = next((row for row in self.batches() if row[0] == name), None)
+            if found is None:
+                raise self._damaged("a batch", name)
+            *_, body, when = found
+        row = name, status, provider_id, body, when
+        self._execute("INSERT OR REPLACE INTO batches VALUES (?, ?, ?, ?, ?, ?)", (*row, row_checksum(*row)))
 
     def take_in(self, part: Store) -> None:
         """Copy the rows of another run file, with their checksums; a named value that is here already stays."""
@@ -644,12 +668,20 @@ class Store:
         columns = f"{_COLUMNS}, checksum"
         self._execute("ATTACH ? AS part", (str(part.path),))
         with self._transaction():
+            makers = f"SELECT name FROM part.makers WHERE name NOT LIKE '{_OF_ALL}%'"  # noqa: S608 - constants
+            derived = (
+                "SELECT makers.id, source, value, checksum FROM part.derived "
+                "JOIN part.makers AS theirs ON theirs.id = maker JOIN makers ON makers.name = theirs.name"
+            )
+            events = "FROM part.events WHERE class <> 'shards' ORDER BY id"
             for statement in (
                 "INSERT OR IGNORE INTO meta SELECT * FROM part.meta",
                 "INSERT INTO questions SELECT * FROM part.questions",
                 f"INSERT INTO replies ({columns}) SELECT {columns} FROM part.replies ORDER BY id",  # noqa: S608 - constants
                 "INSERT INTO batches SELECT * FROM part.batches",
-                "INSERT INTO events (time, class, text) SELECT time, class, text FROM part.events ORDER BY id",
+                f"INSERT INTO events SELECT NULL, time, class, text, checksum {events}",
+                f"INSERT OR IGNORE INTO makers (name) {makers}",
+                f"INSERT OR IGNORE INTO derived {derived}",
             ):
                 self._execute(statement)
         self._execute("DETACH part")
