@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -71,12 +72,16 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
         str,
         _option("--scores-over", help="Scores of responses: mean over all, or those of the mode.", panel=FILES),
     ] = "all",
+    engine: Annotated[
+        str, _option("--engine", help="Who counts into a table: local, or daft or ray (extra 'scale').", panel=FILES)
+    ] = "local",
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.
 
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.reading_commands import print_summary
+    from semece.errors import SemeceError
     from semece.runs import SamplesReading, makes_table, tabulate
     from semece.runs import score as store_samples
 
@@ -84,7 +89,9 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
     kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
     reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over, name, dataset)
-    measure = tabulate if tabled else store_samples
+    if not tabled and engine != "local":
+        raise SemeceError(f"--engine {engine} counts into a table: -o X.parquet; got {path}")
+    measure = partial(tabulate, engine=engine) if tabled else store_samples
     for hint in measure(files, path, judge=judge, reading=reading):
         typer.echo(f"semece: {hint}", err=True)
     print_summary([path])
