@@ -15,6 +15,7 @@ from .graded_classes import GradedClasses as GradedClasses
 from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .merged_shards import merge_shards as merge_shards
+from .merged_shards import shards_together as shards_together
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
 from .metrics import Confidence as Confidence
