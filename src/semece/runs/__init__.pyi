@@ -15,6 +15,7 @@ from .graded_classes import GradedClasses as GradedClasses
 from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .merged_shards import merge_shards as merge_shards
+from .merged_shards import shards_together as shards_together
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
 from .metrics import Confidence as Confidence
@@ -60,6 +61,7 @@ from .sample_plan import plan_sample as plan_sample
 from .scored_questions import NamedScore as NamedScore
 from .scored_questions import ScoredQuestions as ScoredQuestions
 from .scored_questions import named_scores as named_scores
+from .scored_questions import score_names as score_names
 from .scored_samples import UNNAMED as UNNAMED
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score

@@ -218,6 +218,8 @@ def load_recalibration(path: str | Path) -> Recalibration:
         return Recalibration.from_json(ordinary(Path(path)).read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a map of 'semece recalibrate': it is not UTF-8 text") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

@@ -161,6 +161,24 @@ class Run:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        """Show what it is of, how far it is, and how often it is right and sure; numbers by its judge alone."""
+        from html import escape
+
+        from semece.stats import accuracy_interval, gap_interval, interval_html
+
+        done = self.estimates().filter(status="complete").drop_nulls(["sem1", "correct"])
+        complete, selected = self.complete
+        judges = " and ".join(dict.fromkeys(self.judge_names))
+        rows = {"Questions": f"{complete:,} complete of {selected:,}", "Answers per question": f"{self.n:,}"}
+        rows |= {"Judge": escape(judges), "File": escape(self.path)}
+        if done.height:
+            columns = done["sem1"].to_numpy(), done["correct"].to_numpy()
+            rows["Accuracy"] = interval_html(*accuracy_interval(columns[1]))
+            rows["Sem1 − accuracy"] = interval_html(*gap_interval(*columns))
+        lines = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{escape(self.name)}</caption>{lines}</table>"
+
     def close(self) -> None:
         """Close the file, and keep in it what was derived, if it can be written now."""
         self._store.keep_derived()
@@ -168,7 +186,7 @@ class Run:
 
     def forget(self) -> None:
         """Let go of the questions that were read; they are read again when they are asked for."""
-        for name in ("_as_read", "_views", "recalibration_effects", "correction"):
+        for name in ("_as_read", "_views", "_questions", "recalibration_effects", "correction"):
             self.__dict__.pop(name, None)
 
     @property
