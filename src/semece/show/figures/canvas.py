@@ -37,7 +37,7 @@ COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#
 
 MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^", "semx": "D"}
 
-NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Verbalized", "semx": "SemX"}
+NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Ver", "semx": "SemX"}
 
 OTHERS: tuple[tuple[str, str], ...] = (("#2f7d43", "v"), ("#8a6100", "P"), ("#007c89", "X"), ("#55555c", "*"))
 """Colour and marker of scores that a run was given, in turn."""
