@@ -207,7 +207,8 @@ def drift_sentence(title: str, baseline: str, rows: pl.DataFrame) -> str:
     if not alarms.height:
         return f"{title}: no change since {baseline} is shown."
     row = alarms.row(0, named=True)
-    text = f"{row['change']:+.2f} [{tables.end_text(row['change_low'])}, {tables.end_text(row['change_high'])}]"
+    low, high = (tables.end_text(row[f"change_{end}"]) for end in ("low", "high"))
+    text = f"{tables.number_text(row['change'], signed=True)} [{low}, {high}]"
     many = tables.plural(alarms.height, "alarm")
     return f"{title}: changed since {baseline}: {text} at look {row['look']} ({row['run']}), the first of {many}."
 
@@ -234,8 +235,8 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
         yield from _numbers(rows.drop("run"))
     yield (
         "\nBrackets are 95 % intervals, paired by question. Noise raises an ECE: 'debiased' is the best single "
-        "estimate without it, and ranks are by it. 'ahead' says how surely a run is ahead of every other; a run is "
-        "called ahead above 95 %."
+        "estimate without it, and ranks are by it. 'ahead' says how surely a run is ahead of every other: 0.00 if "
+        "another one's best estimate is as good or better, or if the data tell nothing. Above 95 % it is called ahead."
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.compare.standings import changes_of, common_questions
 from semece.errors import SemeceError
-from semece.runs import directions, given_scores, label, limited_names, summary_table
+from semece.runs import directions, given_scores, label, limited_names, number_text, summary_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +96,7 @@ def _within(row: dict[str, Any], name: str, value: float, end: str) -> Check:
     wanted = "at most" if end == "high" else "at least"
     decisive = high if end == "high" else low
     digits = next(n for n in range(3, 18) if n == 17 or round(decisive, n) == decisive or round(decisive - value, n))
-    shown, least, most = (f"{each:.{digits}f}" for each in (number, low, high))
+    shown, least, most = (number_text(each, digits) for each in (number, low, high))
     audit = row["audit"] if name in (row["corrected"] or ()) else None
     by = f" (corrected by {audit})" if audit else ""
     return Check(name, passed, f"{label(name)} {shown} [{least}, {most}]{by}, wanted {wanted} {value:g}", audit)
@@ -121,7 +121,8 @@ def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
             continue
         if low is None:
             raise SemeceError(f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
-        text = f"{label(name)} changed by {row['change']:+.3f} [{low:+.3f}, {high:+.3f}]{by}"
+        change, least, most = (number_text(each, 3, signed=True) for each in (row["change"], low, high))
+        text = f"{label(name)} changed by {change} [{least}, {most}]{by}"
         yield Check(name, not _worse(judged[name], row), text, audit)
 
 

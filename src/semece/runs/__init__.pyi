@@ -37,6 +37,7 @@ from .renderers import end_text as end_text
 from .renderers import escaped_latex as escaped_latex
 from .renderers import label as label
 from .renderers import latex_rows as latex_rows
+from .renderers import number_text as number_text
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv

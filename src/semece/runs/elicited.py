@@ -10,6 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from semece.runs.question_views import answers_asked, elicited_scores
+from semece.runs.renderers import number_text
 from semece.runs.run import Run
 from semece.sampling import (
     Callers,
@@ -171,5 +172,5 @@ def elicited_lines(path: str | Path) -> Iterator[str]:
     with Store(path) as store:
         for name, values in elicited_scores(store, Run(store).question_views()).items():
             read = [value for value in values.values() if value is not None]
-            mean = f", mean {sum(read) / len(read):.2f}" if read else ""
+            mean = f", mean {number_text(sum(read) / len(read))}" if read else ""
             yield f"{name}: {len(read):,} of {len(values):,} questions read{mean}"

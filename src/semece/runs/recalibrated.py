@@ -337,12 +337,12 @@ def with_value(view: QuestionView, score: str, value: float | None) -> QuestionV
 
 def effect_cells(effect: Effect) -> tuple[str, str, str, str]:
     """Write an effect for people."""
-    from semece.runs.renderers import end_text
+    from semece.runs.renderers import end_text, number_text
 
     value, low, high = effect.change
     interval = "" if low != low else f" [{end_text(low, 3)}, {end_text(high, 3)}]"  # noqa: PLR0124 - nan
-    change = "—" if value != value else f"{value:+.3f}{interval}"  # noqa: PLR0124 - nan
-    return MEASURES[effect.name], number(effect.before), number(effect.after), change
+    change = f"{number_text(value, 3, signed=True)}{interval}"
+    return MEASURES[effect.name], number_text(effect.before, 3), number_text(effect.after, 3), change
 
 
 def effect_facts(effect: Effect) -> dict[str, Any]:
@@ -351,11 +351,6 @@ def effect_facts(effect: Effect) -> dict[str, Any]:
     numbers |= {"change_low": effect.change.low, "change_high": effect.change.high}
     plain = {name: None if value != value else value for name, value in numbers.items()}  # noqa: PLR0124 - nan
     return {"name": effect.name, **plain, "note": effect.note or None}
-
-
-def number(value: float) -> str:
-    """Write a number of three decimals."""
-    return "—" if value != value else f"{value:.3f}"  # noqa: PLR0124 - nan
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:

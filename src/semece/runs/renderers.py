@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from semece.runs.metrics import titles
+from semece.stats import decimal_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,19 +151,18 @@ def end_text(value: float, digits: int = 2) -> str:
     return next((text for text in texts if float(text) != 0), number_text(0.0, digits))
 
 
-def number_text(value: object, digits: int = 2) -> str:
-    """Format one value; what rounds to zero has no sign.
+def number_text(value: object, digits: int = 2, *, signed: bool = False) -> str:
+    """Format one value, everywhere by the same rule (:func:`semece.stats.decimal_text`); ``signed``: with its plus.
 
     Examples
     --------
-    >>> number_text(0.214), number_text(-0.001), number_text(None), number_text(4326)
-    ('0.21', '0.00', '—', '4,326')
+    >>> number_text(0.214), number_text(-0.001), number_text(None), number_text(4326), number_text(0.7875, 3)
+    ('0.21', '0.00', '—', '4,326', '0.788')
     """
     if value is None or value != value:  # noqa: PLR0124 - nan is the one value that differs from itself
         return MISSING
     if isinstance(value, float):
-        text = f"{value:.{digits}f}"
-        return text.removeprefix("-") if float(text) == 0 else text
+        return decimal_text(value, digits, signed=signed)
     if isinstance(value, list):
         return ", ".join(number_text(each, digits) for each in value)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)

@@ -342,7 +342,10 @@ def bounds_text(row: Mapping[str, Any]) -> str:
         return ""
     names = {"accuracy": "accuracy lies", "sem1_ece": "Sem1-ECE", "sem2_ece": "Sem2-ECE"}
     known = {name: text for name, text in names.items() if row[f"{name}_least"] is not None}
-    parts = [f"{text} in {row[name + '_least']:.2f} to {row[name + '_most']:.2f}" for name, text in known.items()]
+    parts = [
+        f"{text} in {number_text(row[name + '_least'])} to {number_text(row[name + '_most'])}"
+        for name, text in known.items()
+    ]
     return f"Whatever their grades, {', '.join(parts)}"
 
 

@@ -90,6 +90,7 @@ from .recalibration import fit_recalibration as fit_recalibration
 from .recalibration import ranked_frequencies as ranked_frequencies
 from .recalibration import recalibration_effects as recalibration_effects
 from .rows import check_choice as check_choice
+from .rows import decimal_text as decimal_text
 from .theory import REGIMES as REGIMES
 from .theory import crossover as crossover
 from .theory import direct_gap as direct_gap

@@ -13,6 +13,7 @@ from .canvas import figure as figure
 from .canvas import grid as grid
 from .canvas import look_of as look_of
 from .canvas import save as save
+from .canvas import shared_legend as shared_legend
 from .canvas import style as style
 from .diagnostic_figures import plot_budget as plot_budget
 from .diagnostic_figures import plot_margin as plot_margin

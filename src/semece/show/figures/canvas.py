@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
+from semece.stats import decimal_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     import polars as pl
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
@@ -36,6 +39,9 @@ COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#
 """One colour per estimator, told apart by people with any common colour vision and, with the markers, in grey."""
 
 MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^", "semx": "D"}
+
+BENEATH: dict[str, dict[str, Any]] = {"sem2": {"mfc": "white", "lw": 2.4, "zorder": 2}}
+"""Sem2 often lies where Sem1 does: its line is wide and its marker hollow, and both are seen."""
 
 NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Verbalized", "semx": "SemX"}
 
@@ -178,6 +184,21 @@ def legend_below(ax: Axes, *, columns: int = 2, **options: Any) -> None:  # noqa
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, columnspacing=1.2, **options)
 
 
+def shared_legend(fig: Figure, labelled: Mapping[str, Artist], *, most: int = 4) -> None:
+    """Put one legend below all panels, in as many columns, up to ``most``, as the figure is wide enough for."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(fig)
+    renderer = canvas.get_renderer()
+    for columns in range(min(most, len(labelled)), 0, -1):
+        legend = fig.legend(
+            labelled.values(), labelled, loc="outside lower center", ncols=columns, handlelength=2.2, columnspacing=1.4
+        )
+        if columns == 1 or legend.get_window_extent(renderer).width <= fig.bbox.width:
+            return
+        legend.remove()
+
+
 def save(fig: Figure, path: str | Path, *, dpi: int = 200) -> Path:
     """Write a figure; the same figure gives the same bytes.
 
@@ -224,6 +245,11 @@ def styled(plot: Callable[P, R]) -> Callable[P, R]:
             return plot(*args, **kwargs)
 
     return draw
+
+
+def number_in_figure(value: float, digits: int = 2) -> str:
+    """Round a number as tables do, with a minus that is as wide as a plus."""
+    return decimal_text(value, digits).replace("-", "−")
 
 
 def axes_or_new(ax: Axes | None) -> Axes:

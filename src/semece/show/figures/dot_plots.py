@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import COLORS, FAINT, MARKERS, MUTED, figure, styled
+from semece.show.figures.canvas import COLORS, FAINT, MARKERS, MUTED, figure, shared_legend, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,7 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
     left.set_yticks(range(len(rows)), [name for name, _ in rows])
     for text, (_, row) in zip(left.get_yticklabels(), rows, strict=True):
         text.set_fontweight("bold" if row is None else "normal")
+    left.tick_params(axis="y", length=0)
     right.set_yticks([])
     for ax in (left, right):
         ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -68,7 +69,8 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
         name: _handle(estimator)
         for name, estimator in zip(("Ver", "Sem1", "Sem2", "SemX"), ERRORS.values(), strict=True)
     }
-    right.legend(handles.values(), handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, columnspacing=1.0)
+    if fig := right.get_figure(root=True):
+        shared_legend(fig, handles)
     return [left, right]
 
 

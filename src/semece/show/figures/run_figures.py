@@ -12,17 +12,22 @@ from semece.errors import SemeceError
 from semece.show import figures
 from semece.show.tables.paper_tables import (
     POOLED,
+    alignment_rows,
     attempted,
     by_budget,
-    calibration_rows,
+    ece_rows,
     groups,
     known,
+    rate_rows,
     semx_budget_rows,
     semx_rows,
+    slopes,
     stacked,
+    strata,
+    sweep_rows,
 )
 from semece.show.tables.theory_tables import regime_table
-from semece.stats import alignment, budget_spread, crossover, margin_strata, rate, rate_slope, sweep
+from semece.stats import budget_spread, crossover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -86,19 +91,32 @@ def _each(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[Poole
     single = [group for group in every if group.model != POOLED]
     columns = _columns(single)
     fig, axes = _panels(len(single), columns)
-    for ax, group, title in zip(axes, single, titles(single), strict=True):
+    for ax, group in zip(axes, single, strict=True):
         plot(ax, group)
-        if len(single) > 1:
-            wide = len(single) <= MOST
-            text = textwrap.fill(title, WIDE) if wide else f"{group.dataset}\n{textwrap.fill(group.model, NARROW)}"
-            ax.set_title(text, pad=ABOVE if wide or ax.child_axes else RAISED, size=7 if wide else 6)
     if len(single) > 1:
         _together(fig, axes, columns)
+        _titled(axes, single)
     return fig
+
+
+def _titled(axes: Sequence[Axes], single: Sequence[PooledQuestions]) -> None:
+    """Name the panels, above whatever stands over one of them."""
+    wide = len(axes) <= MOST
+    raised = any(text.get_position()[1] > 1 for ax in axes for text in ax.texts)
+    for ax, group, title in zip(axes, single, titles(single), strict=True):
+        text = textwrap.fill(title, WIDE) if wide else f"{group.dataset}\n{textwrap.fill(group.model, NARROW)}"
+        ax.set_title(text, pad=RAISED if raised else ABOVE, size=7 if wide else 6)
 
 
 def _together(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
     """Give panels one scale, one legend, and the names of their axes at the margin alone."""
+    _one_legend(fig, axes)
+    _one_scale(axes)
+    _one_name_per_axis(fig, axes, columns)
+
+
+def _one_legend(fig: Figure, axes: Sequence[Axes]) -> None:
+    """Put one legend below all panels."""
     labelled: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -109,11 +127,8 @@ def _together(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
         if legend := ax.get_legend():
             legend.remove()
     if labelled:
-        most = min(len(labelled), 4 if len(axes) > 2 else 2)
         with figures.style():
-            fig.legend(labelled.values(), labelled, loc="outside lower center", ncols=most, handlelength=2.2)
-    _one_scale(axes)
-    _one_name_per_axis(fig, axes, columns)
+            figures.shared_legend(fig, labelled)
 
 
 def _one_scale(axes: Sequence[Axes]) -> None:
@@ -126,6 +141,8 @@ def _one_scale(axes: Sequence[Axes]) -> None:
 
 def _one_name_per_axis(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
     """Name the axes of panels at the margin alone; small panels have no room for the words of their strips."""
+    for strip in (strip for ax in axes for strip in ax.child_axes):
+        strip.set(title="")
     if len(axes) <= MOST:
         for ax in axes[1:]:
             ax.set_ylabel("")
@@ -137,9 +154,10 @@ def _one_name_per_axis(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
         ax.set(ylabel="", xlabel=ax.get_xlabel() if place == min(middle, len(axes) - 1) else "")
         ax.tick_params(labelleft=place % columns == 0, labelbottom=place + columns >= len(axes))
         for strip in ax.child_axes:
-            strip.set(ylabel="", title="")
-            for text in list(strip.texts):
-                text.remove()
+            strip.set_ylabel("")
+        beside = [text for text in ax.texts if text.get_position()[0] > 1]
+        for text in [*beside, *(text for strip in ax.child_axes for text in strip.texts)]:
+            text.remove()
 
 
 def titles(every: Sequence[PooledQuestions]) -> list[str]:
@@ -195,6 +213,8 @@ def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -
             figures.plot_reliability(*tables.values(), ax=ax, estimator=name)
         else:
             figures.plot_reliability_curves(tables, ax=ax, estimator=name)
+    if len(shown) > 1:
+        _one_legend(fig, axes)
     return fig
 
 
@@ -230,7 +250,7 @@ def _regime_map(ax: Axes, group: PooledQuestions) -> None:
 
 def _gaps(every: Sequence[PooledQuestions]) -> Figure:
     """Draw the numbers of all runs beside one another."""
-    table = stacked(calibration_rows, every)
+    table = stacked(ece_rows, every)
     runs = table["dataset"].n_unique() + table.height
     fig, axes = figures.figure(width=2 * figures.COLUMN_WIDTH, height=0.9 + 0.2 * runs, panels=2)
     figures.dots_of_runs(table, axes=axes)
@@ -242,7 +262,7 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
     import polars as pl
 
     fig, (ax,) = figures.figure()
-    figures.plot_predictions(pl.concat(alignment(group.pool) for group in every if group.model != POOLED), ax=ax)
+    figures.plot_predictions(pl.concat(alignment_rows(group) for group in every if group.model != POOLED), ax=ax)
     return fig
 
 
@@ -282,17 +302,17 @@ def _regime(ax: Axes, group: PooledQuestions) -> None:
 
 
 def _rate(ax: Axes, group: PooledQuestions) -> None:
-    figures.plot_rate(by_budget(rate, group), ax=ax, slope=by_budget(rate_slope, group))
+    figures.plot_rate(rate_rows(group), ax=ax, slope=slopes(group))
 
 
 PANELS: dict[str, Callable[[Axes, PooledQuestions], object]] = {
     "semx": lambda ax, group: figures.plot_semx(semx_rows(group), ax=ax),
     "semx-budget": lambda ax, group: figures.plot_semx_budgets(semx_budget_rows(group), ax=ax),
     "risk-coverage": _risk_coverage,
-    "margin": lambda ax, group: figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool)),
+    "margin": lambda ax, group: figures.plot_margin(strata(group), ax=ax, boundaries=alignment_rows(group)),
     "regime": _regime,
-    "sweep": lambda ax, group: figures.plot_sweep(by_budget(sweep, group), ax=ax),
-    "sweep-ece": lambda ax, group: figures.plot_sweep_ece(by_budget(sweep, group), ax=ax),
+    "sweep": lambda ax, group: figures.plot_sweep(sweep_rows(group), ax=ax),
+    "sweep-ece": lambda ax, group: figures.plot_sweep_ece(sweep_rows(group), ax=ax),
     "rate": _rate,
     "budget": lambda ax, group: figures.plot_budget(by_budget(budget_spread, group), ax=ax),
 }
