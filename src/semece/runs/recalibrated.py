@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.runs.named_scores import TITLES
 from semece.runs.scored_questions import score_names
+from semece.runs.sentences import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,9 +62,9 @@ class RunRecalibration(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Say it for people: a sentence, the table, what to know."""
-        yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {self.n_questions:,} questions: {self.says}"
+        yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {plural(self.n_questions, 'question')}: {self.says}"
         if self.n_refused:
-            yield f"{self.n_refused:,} questions whose most frequent answer is none are left out."
+            yield f"Left out: {plural(self.n_refused, 'question')} whose most frequent answer is none."
         yield ""
         yield from effect_lines(self.effects)
         yield ""
@@ -307,7 +308,7 @@ def recalibration_text(fitted: Recalibration, left_out: int) -> str:
         f"{title_of(fitted.score)} is recalibrated by a map ({fitted.method}) that was fitted on "
         f"{fitted.n_questions:,} questions; numbers made from the counts of answers are as before"
     )
-    return f"{text}; {left_out:,} questions that the map was fitted on are left out" if left_out else text
+    return f"{text}; left out: {plural(left_out, 'question')} that the map was fitted on" if left_out else text
 
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")

@@ -185,13 +185,14 @@ def audit_sentence(row: Mapping[str, Any]) -> str:
     >>> row = {"audit": "a-1.csv", "audited": 80, "audit_reason": "a class has no grade", "judge": "rules",
     ...     "corrected": ["accuracy", "sem1_gap", "sem1_ece"]}
     >>> audit_sentence(row).partition("; all ")[0]
-    "People judged 80 answers of the judge's (rules; a-1.csv). Corrected: Accuracy, Sem1-ECE"
+    'People judged 80 answers that the judge had judged (rules; a-1.csv). Corrected: Accuracy, Sem1-ECE'
     >>> audit_sentence(row).partition("; all ")[2]
     'other numbers are by the judge alone (held-out gap and SemX-ECE because a class has no grade).'
     """
     if not row.get("audit"):
         return ""
-    seen = f"People judged {plural(row['audited'], 'answer')} of the judge's ({row['judge']}; {row['audit']})"
+    answers = f"{plural(row['audited'], 'answer')} that the judge had judged"
+    seen = f"People judged {answers} ({row['judge']}; {row['audit']})"
     if not row["corrected"]:
         return f"{seen}, but nothing is corrected by them: {row['audit_reason']}."
     titles = ", ".join(label(name) for name in row["corrected"] if name == "held_out_gap" or not name.endswith("_gap"))

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from semece.errors import SemeceError
-from semece.runs import Names, Run, escaped_latex, to_csv, to_markdown, write
+from semece.runs import Names, Run, escaped_latex, plural, to_csv, to_markdown, write
 from semece.show import figures
 from semece.show.figures.run_figures import FIGURES
 from semece.show.tables.captions import NOTES, PAPER_TABLES, PaperTable, for_latex, with_values
@@ -280,7 +280,8 @@ def size_text(every: Sequence[PooledQuestions]) -> str:
     single = [group for group in every if group.model != POOLED]
     answers = " or ".join(map(str, sorted({group.n for group in single})))
     questions = sum(len(group.pool.correct) for group in single)
-    return f"{len(single)} runs, {questions:,} graded questions in all, n = {answers} answers per question."
+    runs, graded = plural(len(single), "run"), plural(questions, "graded question")
+    return f"{runs}, {graded} in all, n = {answers} answers per question."
 
 
 def tabulated(rows: Rows, every: Sequence[PooledQuestions], name: str, troubles: list[str]) -> pl.DataFrame | None:

@@ -21,6 +21,7 @@ from .diagnostic_figures import plot_predictions as plot_predictions
 from .diagnostic_figures import plot_rate as plot_rate
 from .diagnostic_figures import plot_sweep as plot_sweep
 from .diagnostic_figures import plot_sweep_ece as plot_sweep_ece
+from .dot_plots import dots_height as dots_height
 from .dot_plots import dots_of_runs as dots_of_runs
 from .reliability import plot_reliability as plot_reliability
 from .reliability import plot_reliability_curves as plot_reliability_curves

@@ -151,7 +151,7 @@ ACROSS = 5
 """Most panels side by side."""
 
 
-def grid(number: int, *, columns: int = ACROSS) -> tuple[Figure, list[Axes]]:
+def grid(number: int, *, columns: int = ACROSS, lines: int = 1) -> tuple[Figure, list[Axes]]:
     """Make an empty figure with small axes in rows.
 
     Parameters
@@ -160,6 +160,8 @@ def grid(number: int, *, columns: int = ACROSS) -> tuple[Figure, list[Axes]]:
         How many axes, >= 1.
     columns : int
         How many stand side by side, >= 1.
+    lines : int
+        Lines of the longest title.
 
     Returns
     -------
@@ -175,7 +177,7 @@ def grid(number: int, *, columns: int = ACROSS) -> tuple[Figure, list[Axes]]:
 
     columns, rows = min(columns, number), -(-number // columns)
     with style():
-        fig = Figure(figsize=(PANEL * columns, 1.12 * PANEL * rows + 0.5), layout="constrained")
+        fig = Figure(figsize=(PANEL * columns, (1.12 * PANEL + 0.1 * lines) * rows + 0.6), layout="constrained")
         return fig, [fig.add_subplot(rows, columns, i + 1) for i in range(number)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 
     import polars as pl
     from matplotlib.axes import Axes
+
+MOST_LETTERS = 30
+"""In a line of a name."""
 
 ERRORS = {"ver_ece": "verbalized", "sem1_ece": "sem1", "sem2_ece": "sem2", "semx_ece": "semx"}
 """Columns of the right panel, and whose colour they have."""
@@ -43,7 +47,7 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
     >>> [text.get_text() for text in axes[0].get_yticklabels()]
     ['nq', 'a']
     """
-    left, right = axes or figure(width=6.7, height=0.9 + 0.2 * (table.height + 2), panels=2)[1]
+    left, right = axes or figure(width=6.7, height=dots_height(table), panels=2)[1]
     rows: list[tuple[str, dict[str, Any] | None]] = []
     for dataset in table["dataset"].unique(maintain_order=True):
         rows += [(dataset, None), *((row["model"], row) for row in table.filter(dataset=dataset).to_dicts())]
@@ -56,7 +60,7 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
         for place, (column, estimator) in enumerate(ERRORS.items()):
             _dot(right, row, column, y + 0.17 * (place - 1.5), estimator)
     left.axvline(0, color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
-    left.set_yticks(range(len(rows)), [name for name, _ in rows])
+    left.set_yticks(range(len(rows)), [textwrap.fill(name, MOST_LETTERS) for name, _ in rows])
     for text, (_, row) in zip(left.get_yticklabels(), rows, strict=True):
         text.set_fontweight("bold" if row is None else "normal")
     left.tick_params(axis="y", length=0)
@@ -72,6 +76,12 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
     if fig := right.get_figure(root=True):
         shared_legend(fig, handles)
     return [left, right]
+
+
+def dots_height(table: pl.DataFrame) -> float:
+    """Give the height in inches that the rows take, and two lines for a name that is long."""
+    rows, longest = table["dataset"].n_unique() + table.height, max(map(len, [*table["dataset"], *table["model"]]))
+    return 1.2 + (0.2 if longest <= MOST_LETTERS else 0.28) * rows
 
 
 def _style(estimator: str) -> dict[str, Any]:

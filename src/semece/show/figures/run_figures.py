@@ -89,23 +89,29 @@ def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figur
 def _each(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[PooledQuestions]) -> Figure:
     """Draw a panel per run."""
     single = [group for group in every if group.model != POOLED]
-    columns = _columns(single)
-    fig, axes = _panels(len(single), columns)
+    columns, words = _columns(single), _titles_in_lines(single)
+    lines = max(text.count("\n") for text in words)
+    fig, axes = _panels(len(single), columns, lines=lines)
     for ax, group in zip(axes, single, strict=True):
         plot(ax, group)
     if len(single) > 1:
         _together(fig, axes, columns)
-        _titled(axes, single)
+        _titled(axes, words)
     return fig
 
 
-def _titled(axes: Sequence[Axes], single: Sequence[PooledQuestions]) -> None:
+def _titles_in_lines(single: Sequence[PooledQuestions]) -> list[str]:
+    """Break the names of panels where they are too long for one line."""
+    if len(single) <= MOST:
+        return [textwrap.fill(title, WIDE) for title in titles(single)]
+    return [f"{group.dataset}\n{textwrap.fill(group.model, NARROW)}" for group in single]
+
+
+def _titled(axes: Sequence[Axes], words: Sequence[str]) -> None:
     """Name the panels, above whatever stands over one of them."""
-    wide = len(axes) <= MOST
     raised = any(text.get_position()[1] > 1 for ax in axes for text in ax.texts)
-    for ax, group, title in zip(axes, single, titles(single), strict=True):
-        text = textwrap.fill(title, WIDE) if wide else f"{group.dataset}\n{textwrap.fill(group.model, NARROW)}"
-        ax.set_title(text, pad=RAISED if raised else ABOVE, size=7 if wide else 6)
+    for ax, text in zip(axes, words, strict=True):
+        ax.set_title(text, pad=RAISED if raised else ABOVE, size=7 if len(axes) <= MOST else 6)
 
 
 def _together(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
@@ -177,10 +183,10 @@ def _columns(single: Sequence[PooledQuestions]) -> int:
     return models if 1 < models <= figures.ACROSS and models * datasets == len(single) else figures.ACROSS
 
 
-def _panels(number: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
-    """Make wide panels side by side, or small ones in rows if there are many."""
+def _panels(number: int, columns: int | None = None, *, lines: int = 1) -> tuple[Figure, list[Axes]]:
+    """Make wide panels side by side, or small ones in rows if there are many, below titles of so many lines."""
     if number > MOST:
-        return figures.grid(number, columns=columns or figures.ACROSS)
+        return figures.grid(number, columns=columns or figures.ACROSS, lines=lines)
     return figures.figure(width=figures.COLUMN_WIDTH * number, panels=number)
 
 
@@ -251,8 +257,7 @@ def _regime_map(ax: Axes, group: PooledQuestions) -> None:
 def _gaps(every: Sequence[PooledQuestions]) -> Figure:
     """Draw the numbers of all runs beside one another."""
     table = stacked(ece_rows, every)
-    runs = table["dataset"].n_unique() + table.height
-    fig, axes = figures.figure(width=2 * figures.COLUMN_WIDTH, height=0.9 + 0.2 * runs, panels=2)
+    fig, axes = figures.figure(width=2 * figures.COLUMN_WIDTH, height=figures.dots_height(table), panels=2)
     figures.dots_of_runs(table, axes=axes)
     return fig
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables import KNOWS, MEASURES, end_text, number_text, percent_text, value_text
+from semece.show.tables import KNOWS, MEASURES, end_text, number_text, percent_text, plural, value_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, effect_sentence, sweep
 
@@ -142,7 +142,7 @@ def _abstention(group: PooledQuestions) -> Section:
     half = int(((group.pool.correct % 1) > 0).sum())
     if half:
         sentences += (
-            f"{half:,} answers that are right in part, because answers tie, count as wrong in these promises.",
+            f"Counted as wrong in these promises: {plural(half, 'answer')} right in part, because answers tie.",
         )
     return Section("When to abstain", sentences, (_draw("risk-coverage", group, caption),), table)
 
