@@ -62,7 +62,8 @@ class RunRecalibration(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Say it for people: a sentence, the table, what to know."""
-        yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {plural(self.n_questions, 'question')}: {self.says}"
+        of = plural(self.n_questions, "question")
+        yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {of}: {self.says}"
         if self.n_refused:
             yield f"Left out: {plural(self.n_refused, 'question')} whose most frequent answer is none."
         yield ""
