@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from semece.errors import meant
 from semece.runs.metrics import titles
 from semece.stats import MISSING, end_text, number_text
 
@@ -368,5 +369,7 @@ def render(table: pl.DataFrame, form: Format, *, digits: int = 2) -> str:
     readable = {"md": to_markdown, "latex": to_latex}
     exact = {"csv": to_csv, "json": to_json}
     if form not in readable | exact:
-        raise ValueError(f"format must be one of {', '.join(readable | exact)}; got {form!r}")
+        raise ValueError(
+            f"format must be one of {', '.join(readable | exact)}; got {form!r}{meant(form, readable | exact)}"
+        )
     return readable[form](table, digits=digits) if form in readable else exact[form](table)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from semece.errors import SemeceError, StoreError
-from semece.judges import STAGES, as_asked, open_judges
+from semece.errors import ParseError, SemeceError, StoreError, meant
+from semece.judges import STAGES, Missing, as_asked, open_judges, run_procedure
 from semece.prompts import reader_id
 from semece.runs.corrections import Correction, KeptAudit
 from semece.runs.graded_classes import ENTERING, GradedClasses, classes_in
@@ -18,14 +19,15 @@ from semece.runs.recalibrated import applied_effects, recalibrated, recalibratio
 from semece.runs.run_columns import MAKER, RunColumns
 from semece.runs.scored_questions import NamedScore, ScoredQuestions, named_scores, score_names
 from semece.runs.scored_samples import read_sample
-from semece.sampling import Settings, read_reply
-from semece.store import FINAL, Store
+from semece.sampling import Settings, read_reply, usable_answers
+from semece.store import FINAL, JudgeReplies, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import polars as pl
 
+    from semece.judges import Query
     from semece.records import Question
     from semece.stats import Effect, Pool, Recalibration
 
@@ -48,6 +50,32 @@ class Names(NamedTuple):
     def title(self) -> str:
         """Both in one text."""
         return f"{self.dataset} · {self.model}"
+
+
+class JudgeReply(NamedTuple):
+    """What a judge sent back.
+
+    Parameters
+    ----------
+    judge : str
+        The judge's id.
+    stage : {'partition', 'grade'}
+        What it was asked for.
+    answer : str or None
+        The answer that stands for the class which it was to grade; None where it was not about one class of the run.
+    text : str
+        The reply, whole.
+    """
+
+    judge: str
+    stage: str
+    answer: str | None
+    text: str
+
+    @property
+    def asked(self) -> str:
+        """The stage, and of a grade the class, in one text."""
+        return self.stage if self.answer is None else f"{self.stage} of {self.answer!r}"
 
 
 class Run:
@@ -315,12 +343,31 @@ class Run:
         """
         view = self._reading.one(question_id)
         if view is None:
-            raise SemeceError(f"{self.path} has no question {question_id!r} among its {len(self._view['ids'])}")
+            ids = self._view["ids"]
+            near = meant(question_id, ids)
+            raise SemeceError(f"{self.path} has no question {question_id!r}{near} among its {len(ids)}")
         return view
 
-    def judge_replies(self, question_id: str) -> list[str]:
-        """Raw replies of the judges about one question."""
-        return [reply.text for stage in STAGES for reply in self._store.replies(stage, question_id)]
+    def judge_replies(self, question_id: str) -> list[JudgeReply]:
+        """Raw replies of judges about one question: those of its own judges by stage and class, then of others."""
+        view, known = self.question(question_id), JudgeReplies(self._store)
+        classes = view.partition
+        found: dict[bytes, JudgeReply] = {}
+
+        def find(answer: str | None, query: Query) -> Any:  # noqa: ANN401 - what the query reads
+            rows = known.rows(query)
+            found.update({row.key: JudgeReply(query.judge, row.stage, answer, row.text) for row in rows})
+            return known.find(query)
+
+        answers, (grouping, grading) = usable_answers(view.responses), self.judges
+        with suppress(ParseError, Missing):
+            run_procedure(grouping.classes(view.question, answers), partial(find, None))
+        asked = [] if classes is None else [(classes, *pair) for pair in enumerate(classes.representatives)]
+        for some, label, answer in asked:
+            with suppress(ParseError, Missing):
+                run_procedure(grading.verdict(view.question, some, label), partial(find, answer))
+        rest = (row for stage in STAGES for row in self._store.replies(stage, question_id) if row.key not in found)
+        return [*found.values(), *(JudgeReply(row.judge or "", row.stage, None, row.text) for row in rest)]
 
     @property
     def _by_question(self) -> bool:
