@@ -176,6 +176,12 @@ def texts(store):
     return {q.id: [row.text for row in store.replies("respond", q.id) if row.delivered] for q in QUESTIONS}
 
 
+def grow_old(store):
+    """Let the batches be of last month."""
+    for name, status, provider_id, body, when in store.batches():
+        store.put_batch(name, status, provider_id, body, when - 31 * 86400)
+
+
 @pytest.fixture
 def store():
     with Store(":memory:", write=True) as opened:
@@ -374,7 +380,7 @@ def test_a_batch_nobody_knows_any_more_stops_unless_it_is_old(store):
     with pytest.raises(ModelError, match=r"use the key and the endpoint that made batch batch-1"):
         draw(store, batches)
     assert len(Ledger(store).open()) == 1
-    store._execute("UPDATE batches SET time = time - 31 * 86400")
+    grow_old(store)
     budget = Budget(max_total_tokens=10**9)
     [entry] = Ledger(store).open()
     budget.hold(entry.held)
@@ -396,7 +402,7 @@ def test_results_that_are_gone_stop_unless_they_are_old_or_wanted_anew(store):
     with pytest.raises(ModelError, match="results of batch batch-2 are gone"):
         draw(store, batches, anew=True)
     assert (missing(store), len(batches.asked)) == (TOTAL, 2), "asked again, once"
-    store._execute("UPDATE batches SET time = time - 31 * 86400")
+    grow_old(store)
     draw(store, batches)
     assert (missing(store), len(batches.asked)) == (0, 3)
     assert Ledger(store).open() == []
@@ -1211,10 +1217,11 @@ def test_a_signal_while_waiting_loses_nothing_and_says_how_to_continue(number, c
 
 
 POINTS = {
-    "openai": [("upload", 1), ("create", 1), ("created", 1), ("status", 2), ("half", 1)],
-    "anthropic": [("create", 1), ("created", 1), ("status", 2), ("half", 1)],
-    "google": [("upload", 1), ("create", 1), ("created", 1), ("status", 2), ("half", 1)],
+    "openai": [("upload", 1), ("created", 1), ("half", 1)],
+    "anthropic": [("create", 1), ("created", 1)],
+    "google": [("created", 1), ("half", 1)],
 }
+"""Some of those that benchmarks/batch_kills.py tries."""
 
 
 @pytest.mark.slow
@@ -1232,10 +1239,9 @@ def test_a_kill_changes_nothing_and_pays_nothing_twice(service, event, at, tmp_p
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("flush", [1, 2, 3])
-def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spelling, flush, tmp_path, undisturbed):
+def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spelling, tmp_path, undisturbed):
     with server_of(spelling, rows={"overloaded": 0.3}) as server:
-        killed_run(spelling, server, tmp_path / "a.db", flush=flush)
+        killed_run(spelling, server, tmp_path / "a.db", flush=2)
         with Store(tmp_path / "a.db") as store:
             assert 0 < sum(store.count("respond").values()) < TOTAL
         assert do(spelling, url_of(server), tmp_path / "a.db").missing == 0
@@ -1247,7 +1253,7 @@ def test_a_kill_between_two_commits_of_results_loses_and_doubles_nothing(spellin
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("event", "at"), [("create", 2), ("created", 2), ("create", 3), ("created", 3), ("half", 3)])
+@pytest.mark.parametrize(("event", "at"), [("created", 2), ("half", 3)])
 def test_a_kill_in_a_judges_stage_changes_nothing(event, at, tmp_path, monkeypatch):
     spelling = "openai/gpt-4o-mini"
     with server_of(spelling) as server:

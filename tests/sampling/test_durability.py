@@ -3,41 +3,28 @@
 import asyncio
 import json
 import os
-import signal
 import sqlite3
 import subprocess
-import sys
-import time
 from dataclasses import replace
 
 import pytest
 
-from semece.datasets import Dataset
 from semece.errors import ModelError
 from semece.models.fakes.fake_model import parse_fake
-from semece.records import Question
 from semece.runs.run import Run
 from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from semece.store.run_store import Store
+from tests.killed_runs import SEMECE, Client, questions, references, write_questions
 from tests.making_runs import execute
 from tests.servers.openai_server import OpenAIServer
 
-SEMECE = [sys.executable, "-c", "from semece.cli import main; main()"]
 STUBBORN = Patience(attempts=40, first_wait=0.002, longest_wait=0.05)
 FAULTS = {
     "429": 0.04, "429_retry_after": 0.04, "500": 0.03, "503": 0.03, "reset": 0.03, "reset_served": 0.03, "cut": 0.02,
     "html": 0.02, "empty": 0.02, "few": 0.03, "many": 0.01, "slow": 0.01,
 }  # fmt: skip
 FATES = {"content_filter": 0.02, "refusal": 0.02, "length": 0.02}
-
-
-def questions(count):
-    return Dataset("made", tuple(Question(f"q{i}", f"Question number {i}?", (f"answer {i}",)) for i in range(count)))
-
-
-def references(data):
-    return {q.text: q.references[0] for q in data.questions}
 
 
 def settings(server, **changes):
@@ -111,89 +98,26 @@ def test_topping_up_on_a_server_gives_what_one_go_gives(tmp_path, choices):
     assert table(tmp_path / "one.db").equals(table(tmp_path / "two.db"))
 
 
-class Client:
-    """semece in a process of its own, to be killed."""
-
-    def __init__(self, folder, server, *words):
-        self.folder, self.words = folder, ["run", "-m", "openai-api/test/m", "-o", "a.db", "-q", *words]
-        self.environment = os.environ | {"TEST_BASE_URL": server.base_url}
-
-    def start(self):
-        return subprocess.Popen(
-            SEMECE + self.words, cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
-
-    def finish(self):
-        process = self.start()
-        out, err = process.communicate(timeout=300)
-        assert process.returncode == 0, err.decode()
-        return out.decode()
-
-    def stored(self):
-        try:
-            connection = sqlite3.connect(f"file:{self.folder / 'a.db'}?mode=ro", uri=True)
-            try:
-                return connection.execute("SELECT count(*) FROM replies WHERE status = 'ok'").fetchone()[0]
-            finally:
-                connection.close()
-        except sqlite3.Error:
-            return 0
-
-    def kill_after(self, rows):
-        process = self.start()
-        while self.stored() < rows and process.poll() is None:
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return self.stored()
-
-
-def write_questions(folder, data):
-    lines = [json.dumps({"id": q.id, "question": q.text, "references": q.references}) for q in data.questions]
-    (folder / "made.jsonl").write_text("\n".join(lines))
-
-
-def kill_spread(client, total, kills):
-    """Kill the client at moments spread over the replies; print where the kills landed."""
-    landed = [client.kill_after(int(total * (0.05 + 0.9 * i / kills)) + 1) / total for i in range(kills)]
-    print("kills landed at", [round(share, 3) for share in landed])
-    assert sum(0.05 <= share <= 0.95 for share in landed) >= 0.75 * kills
-    return landed
-
-
 @pytest.mark.slow
-def test_kills_change_nothing_and_buy_nothing_twice_but_what_was_in_flight(tmp_path):
-    data, kills, concurrency = questions(150), 6, 4
-    write_questions(tmp_path, data)
-    (tmp_path / "whole").mkdir()
-    write_questions(tmp_path / "whole", data)
-    words = ["-d", "made.jsonl", "-n", "20", "-j", "exact", "--concurrency", str(concurrency)]
-    with OpenAIServer(references=references(data), latency=0.02) as server:
-        kill_spread(Client(tmp_path, server, *words), 3000, kills)
-        Client(tmp_path, server, *words).finish()
-        assert server.account.paid_twice <= kills * concurrency * 8
-        print("paid twice:", server.account.paid_twice, "of 3000")
-        Client(tmp_path / "whole", server, *words).finish()
-    assert len(stored_rows(tmp_path / "a.db")) == 3000
-    assert table(tmp_path / "a.db").equals(table(tmp_path / "whole" / "a.db"))
-
-
-@pytest.mark.slow
-def test_kills_in_every_stage_of_a_judged_run_change_nothing(tmp_path):
-    data, kills, concurrency = questions(60), 6, 4
-    write_questions(tmp_path, data)
-    (tmp_path / "whole").mkdir()
-    write_questions(tmp_path / "whole", data)
-    words = ["-d", "made.jsonl", "-n", "20", "-j", "openai-api/test/judge", "--concurrency", str(concurrency)]
-    with OpenAIServer(references=references(data), latency=0.02) as server:
-        whole = Client(tmp_path / "whole", server, *words)
+@pytest.mark.parametrize(
+    ("judge", "shares"),
+    [("exact", (0.1, 0.4, 0.7)), ("openai-api/test/judge", (0.2, 0.7, 0.85))],  # of a judged run 60 % are responses
+)
+def test_kills_in_every_stage_change_nothing_and_buy_nothing_twice_but_what_was_in_flight(tmp_path, judge, shares):
+    data, concurrency = questions(24), 4
+    words = ["-d", "made.jsonl", "-n", "10", "-j", judge, "--concurrency", str(concurrency)]
+    with OpenAIServer(references=references(data), latency=0.04) as server:
+        whole, killed = (Client(tmp_path / name, server, data, *words) for name in ("whole", "killed"))
         whole.finish()
-        total, once = whole.stored(), server.account.paid_twice
-        kill_spread(Client(tmp_path, server, *words), total, kills)
-        Client(tmp_path, server, *words).finish()
-    assert Client(tmp_path, server, *words).stored() == total
-    assert once == 0
-    assert table(tmp_path / "a.db").equals(table(tmp_path / "whole" / "a.db"))
+        total, once = len(whole.rows()), server.account.paid.total()
+        landed = [killed.kill_after(int(share * total)) / total for share in shares]
+        print("kills landed at", [round(share, 3) for share in landed])
+        killed.finish()
+        twice = server.account.paid.total() - 2 * once
+    assert all(0.05 <= share <= 0.95 for share in landed)
+    assert killed.rows() == whole.rows()
+    assert 0 <= twice <= len(shares) * concurrency * 8
+    assert table(killed.path).equals(table(whole.path))
 
 
 KEY = "marker-5e4dc0ffee"
@@ -201,7 +125,7 @@ KEY = "marker-5e4dc0ffee"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("place", ["environment", "env file", "base url", "echo"])
-def test_a_key_is_in_no_file_and_no_stream(tmp_path, place):
+def test_a_key_is_in_no_file_and_no_stream(semece, tmp_path, place):
     data = questions(3)
     write_questions(tmp_path, data)
     with OpenAIServer(references=references(data), key=None if place == "base url" else KEY) as server:
@@ -224,14 +148,12 @@ def test_a_key_is_in_no_file_and_no_stream(tmp_path, place):
             capture_output=True,
             text=True,
         )
-        report = subprocess.run(
-            [*SEMECE, "report", "runs/made--openai-api-test-m.db"], cwd=tmp_path, capture_output=True, text=True
-        )
+        _, *report = semece("report", "runs/made--openai-api-test-m.db")
     assert found.returncode == (4 if place == "echo" else 0), found.stderr
     if place == "echo":
         assert "refused the key" in found.stderr
     assert "Request" in found.stderr or "HTTP" in found.stderr, "the libraries' debug log is on"
-    assert KEY not in found.stdout + found.stderr + report.stdout + report.stderr
+    assert KEY not in found.stdout + found.stderr + "".join(report)
     for path in tmp_path.rglob("*"):
         if path.is_file() and path.name != "keys.env":
             assert KEY.encode() not in path.read_bytes(), path

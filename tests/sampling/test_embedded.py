@@ -19,7 +19,7 @@ from tests.making_runs import execute
 pytestmark = [pytest.mark.weights, pytest.mark.slow]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def weights():
     if find(SMOLLM2) is None:
         absent("the embedded model's weights (semece fetch-model)")
@@ -27,27 +27,32 @@ def weights():
 
 
 def do(path, **changes):
-    settings = Settings("local/smollm2", "starter", **({"n": 8, "limit": 3} | changes))
+    settings = Settings("local/smollm2", "starter", **({"n": 8, "limit": 2} | changes))
     asyncio.run(execute(settings, path))
     with Run(path) as run:
         return run.responses(), run.estimates()
 
 
-def test_a_run_a_top_up_and_a_killed_run_store_the_same_answers(tmp_path):
-    whole, numbers = do(tmp_path / "whole.db")
-    assert len(whole) == 24
-    assert whole["text"].n_unique() > 3
-    do(tmp_path / "topped.db", n=3, limit=2)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return do(tmp_path_factory.mktemp("whole") / "a.db")
+
+
+def test_a_run_a_top_up_and_a_killed_run_store_the_same_answers(tmp_path, whole):
+    responses, numbers = whole
+    assert len(responses) == 16
+    assert responses["text"].n_unique() > 3
+    do(tmp_path / "topped.db", n=3, limit=1)
     topped, topped_numbers = do(tmp_path / "topped.db")
-    assert topped.equals(whole)
+    assert topped.equals(responses)
     assert topped_numbers.equals(numbers)
     killed_after_first_question(tmp_path)
     killed, _ = do(tmp_path / "killed.db")
-    assert killed.equals(whole)
+    assert killed.equals(responses)
 
 
 def killed_after_first_question(folder):
-    words = ["run", "-m", "local/smollm2", "-d", "starter", "-n", "8", "--limit", "3", "-o", "killed.db", "-q"]
+    words = ["run", "-m", "local/smollm2", "-d", "starter", "-n", "8", "--limit", "2", "-o", "killed.db", "-q"]
     process = subprocess.Popen(
         [sys.executable, "-c", "from semece.cli import main; main()", *words],
         cwd=folder,
@@ -62,7 +67,7 @@ def killed_after_first_question(folder):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert 0 < stored(folder / "killed.db") < 24
+    assert 0 < stored(folder / "killed.db") < 16
 
 
 def stored(path):
@@ -75,13 +80,12 @@ def stored(path):
         connection.close()
 
 
-def test_another_seed_gives_other_answers(tmp_path):
-    first, _ = do(tmp_path / "a.db", limit=1)
+def test_another_seed_gives_other_answers(tmp_path, whole):
     second, _ = do(tmp_path / "b.db", limit=1, seed=1)
-    assert first["text"].to_list() != second["text"].to_list()
+    assert whole[0]["text"].to_list()[:8] != second["text"].to_list()
 
 
-def test_a_confidence_is_stated_in_nearly_every_answer(tmp_path):
-    responses, _ = do(tmp_path / "a.db")
+def test_a_confidence_is_stated_in_nearly_every_answer(whole):
+    responses, _ = whole
     assert (responses["confidence"].is_not_null() | (responses["status"] == "truncated")).all()
     assert (responses["status"] == "parsed").mean() > 0.9

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from semece.records import Question
 from semece.runs.health import examine
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
+from semece.sampling import Ledger
 from semece.store.derived import Derived, source_of
 from semece.store.run_store import FORMAT_VERSION, Store, StoredReply
 from tests.making_runs import change
@@ -245,29 +247,59 @@ def test_the_lock_is_given_back(path):
         *(("questions", name, "'x'") for name in ("id", "position", "text", "refs", "metadata", "checksum")),
         ("questions", "text", "CAST(x'ff' AS TEXT)"),
         *(("meta", name, "'{}'") for name in ("value", "checksum")),
+        *(("batches", name, "'x'") for name in ("id", "status", "provider_id", "body", "checksum")),
+        *(("batches", name, "NULL") for name in ("provider_id", "checksum")),
+        *(("events", name, "CAST(x'ff' AS TEXT)") for name in ("class", "text", "checksum")),
+        *((table, "time", 2.5) for table in ("batches", "events")),
     ],
 )
 def test_a_value_that_was_changed_anywhere_in_a_row_is_found_by_who_reads_it(tmp_path, table, column, value):
-    path, rows = tmp_path / "a.db", {"replies": "", "questions": "", "meta": "WHERE name = 'view'"}
+    path = tmp_path / "a.db"
     readers = {
         "replies": Store.spent,
         "questions": lambda one: list(one.questions()),
         "meta": lambda one: one.meta("view"),
+        "batches": Store.batches,
+        "events": Store.events,
     }
     with Store(path, write=True) as store:
         store.add_questions([(0, Question("q", "Why?", ("because",), {"level": 1}))])
         store.set_meta("view", {"n": 1})
         row = StoredReply(b"k", "respond", "q", 0, "ok", "a", "{}", "j", b"r", "stop", "c", 3, 4, 0.5, 0.1, "id", 1.5)
         store.append([row])
+        store.put_batch("b", "submitting", None, "{}", 1.5)
+        store.put_batch("b", "submitted", "batch-1")
+        store.add_event("pace", "slower")
     with Store(path) as store:
         assert store.integrity_faults() == []
+        assert store.batches() == [("b", "submitted", "batch-1", "{}", 1.5)]
         assert (store.replies("respond", "q"), store.spent()) == ([row], {"respond": (3, 4, 0.5)})
+    which = "WHERE name = 'view'" if table == "meta" else ""
     with closing(sqlite3.connect(path)) as connection, connection:
-        assert connection.execute(f"UPDATE {table} SET {column} = {value} {rows[table]}").rowcount == 1
+        assert connection.execute(f"UPDATE {table} SET {column} = {value} {which}").rowcount == 1
     with Store(path) as store, pytest.raises(StoreError, match=rf"{path}.*(not what was stored|damaged).*--set-aside"):
         readers[table](store)
     with pytest.raises(StoreError, match=f"{path} is damaged"):
         examine(path)
+
+
+def test_a_batch_whose_entry_is_damaged_is_neither_waited_for_nor_bought_again_until_it_is_set_aside(tmp_path):
+    path = tmp_path / "a.db"
+    with Store(path, write=True) as store:
+        store.put_batch("b", "submitted", "batch-1", "{}", 1.5)
+    data = path.read_bytes()
+    assert data.count(b"submitted") == 1
+    path.write_bytes(data.replace(b"submitted", b"submItted"))
+    for act in (Store.batches, lambda store: Ledger(store).open(), lambda store: store.put_batch("b", "stored", "x")):
+        with (
+            Store(path, write=True) as store,
+            pytest.raises(StoreError, match=r"a batch is not what was stored \('b'\)"),
+        ):
+            act(store)
+    with Store(path, write=True) as store:
+        assert store.set_damaged_aside() == 1
+        assert store.batches() == store.integrity_faults() == []
+        assert store.events() == [("damaged", "the entry of a batch was damaged and was taken out: batch-1")]
 
 
 def test_a_reply_whose_place_in_the_index_is_damaged_is_missed_by_who_adds_up(tmp_path):
@@ -330,3 +362,34 @@ def test_a_result_under_another_maker_is_found_by_the_doctor(path):
         changed = connection.execute("UPDATE derived SET maker = 3 - maker WHERE maker IN (1, 2)").rowcount
     with pytest.raises(StoreError, match=f"derived again when they are needed: {changed}"):
         examine(path)
+
+
+# -- columns of a run
+
+
+def test_numbers_are_read_from_columns_until_a_row_changes(path, monkeypatch):
+    with Run(path) as run:
+        expected = run.estimates(), run.counts, run.confidences, run.complete, run.spent, run.classes().ids.tolist()
+    monkeypatch.setattr("semece.runs.question_views.ViewReader.all", lambda _: pytest.fail("questions were read"))
+    with Run(path) as run:
+        found = run.estimates(), run.counts, run.confidences, run.complete, run.spent, run.classes().ids.tolist()
+    assert found[0].equals(expected[0])
+    assert found[1:] == expected[1:]
+    monkeypatch.undo()
+    with Store(path, write=True) as store:
+        store.append([replace(store.replies("respond", "q1")[0], key=b"new", index=4)])
+        view = store.meta("view")
+        store.set_meta("view", {**view, "n": 5, "sizes": {**view["sizes"], "q1": 5}})
+    with Run(path) as run:
+        assert run.estimates()["n_responses"].to_list() == [4, 5, 4, 4]
+
+
+def test_columns_that_were_changed_on_the_disk_are_made_again(path):
+    with Run(path) as run:
+        expected = run.estimates()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        where = "maker = (SELECT id FROM makers WHERE name LIKE 'columns-1 %')"
+        assert connection.execute(f"UPDATE derived SET value = replace(value, '2', '1') WHERE {where}").rowcount == 1
+    with Run(path) as run:
+        assert run.estimates().equals(expected)
+        assert "were derived again" in run.events[-1]

@@ -32,11 +32,24 @@ def filled(path):
     with Store(path, write=True) as store:
         keys = [store.add_request(body) for body in BODIES]
         store.append([StoredReply(key, "respond", "q", i, "ok", "text", request=key) for i, key in enumerate(keys)])
+        store.put_batch("b", "stored", "batch-1", "{}", 1.5)
+        store.add_event("pace", "rate limited: at most 4 calls at once")
     return keys
+
+
+def to_format_4(path):
+    """Turn a run file into one as the fourth format had it: batches and events have no checksums."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.executescript(
+        "BEGIN; ALTER TABLE batches DROP COLUMN checksum; ALTER TABLE events DROP COLUMN checksum; "
+        "PRAGMA user_version=4; COMMIT;"
+    )
+    connection.close()
 
 
 def to_format_3(path):
     """Turn a run file into one as the third format had it: checksums of what replies say, and of no other values."""
+    to_format_4(path)
     connection = sqlite3.connect(path, isolation_level=None)
     connection.create_function("old", -1, lambda *row: reply_checksum_of_format_3(row))
     connection.create_function("older", 2, lambda source, value: derived_checksum("", source, value))
@@ -111,7 +124,7 @@ def format_of(path):
     return found
 
 
-@pytest.fixture(params=[to_format_1, to_format_2, to_format_3], ids=["format 1", "format 2", "format 3"])
+@pytest.fixture(params=[to_format_1, to_format_2, to_format_3, to_format_4], ids=lambda make: make.__name__[3:])
 def to_older(request):
     """Turn a run file into an older one."""
     return request.param
@@ -125,6 +138,8 @@ def test_an_older_file_is_read_as_it_is(tmp_path, to_older):
         assert [store.request(key) for key in keys] == BODIES
         assert store.request(b"nobody's") == {}
         assert len(store.replies("respond", "q")) == 5
+        assert store.batches() == [("b", "stored", "batch-1", "{}", 1.5)]
+        assert len(store.events()) == 1
     assert (tmp_path / "a.db").read_bytes() == before
 
 

@@ -716,9 +716,9 @@ def wait_for(path, rows):
 
 @pytest.mark.slow
 def test_a_study_that_is_killed_in_its_second_run_buys_nothing_twice_but_what_was_in_flight(tmp_path):
-    kills, concurrency = 5, 4
+    kills, concurrency = 2, 4
     tables, landed = [], []
-    for folder, moments in (("whole", ()), ("killed", [int(240 * (0.1 + 0.8 * k / kills)) for k in range(kills)])):
+    for folder, moments in (("whole", ()), ("killed", [int(240 * (0.2 + 0.8 * k / kills)) for k in range(kills)])):
         (tmp_path / folder).mkdir()
         references = made_questions(30, tmp_path / folder)
         (tmp_path / folder / "s.toml").write_text(SERVED)

@@ -16,8 +16,8 @@ _NO_ROW = -1
 """What no CRC is: a row whose values are of other kinds than those that were stored."""
 
 
-def row_checksum(*values: str | int | None) -> int:
-    """Give the CRC-32 of the texts and integers of a row.
+def row_checksum(*values: str | float | None) -> int:
+    """Give the CRC-32 of the texts and numbers of a row.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -11,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import canonical, ordinary, replacing
-from semece.errors import DiskError, StoreError, shortened, visible
+from semece.canonical_json import canonical, replacing
+from semece.errors import DiskError, StoreError, beside, ordinary, shortened, visible
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import TABLES as DERIVED_TABLES
 from semece.store.derived import derived_checksum
@@ -23,11 +24,18 @@ from semece.store.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FORMAT_VERSION = 4
+FORMAT_VERSION = 5
 """1: requests in one piece. 2: in pieces. 3: what is derived is kept, and the texts of replies have checksums. 4: whole
-rows have them."""
+rows have them. 5: batches and events, too."""
 
 WITH_PIECES, WITH_DERIVED, WITH_CHECKSUMS = 2, 3, 4
+TESTED = {
+    "meta": (4, "name, value"),
+    "questions": (4, "id, position, text, refs, metadata"),
+    "batches": (5, "id, status, provider_id, body, time"),
+    "events": (5, "time, class, text"),
+}
+"""Tables whose rows end in a checksum: since which format, and of which columns."""
 APPLICATION_ID = 0x53454D45
 FINAL = frozenset({"content_filter", "empty", "refusal", "truncated"})
 """Delivered and paid for, but without a usable text."""
@@ -59,8 +67,10 @@ CREATE TABLE replies (
 CREATE UNIQUE INDEX delivered ON replies (key) WHERE {_STANDING};
 CREATE INDEX place ON replies (stage, question_id, position);
 CREATE TABLE batches (
-  id TEXT PRIMARY KEY, status TEXT NOT NULL, provider_id TEXT, body TEXT NOT NULL, time REAL NOT NULL);
-CREATE TABLE events (id INTEGER PRIMARY KEY, time REAL NOT NULL, class TEXT NOT NULL, text TEXT NOT NULL);
+  id TEXT PRIMARY KEY, status TEXT NOT NULL, provider_id TEXT, body TEXT NOT NULL, time REAL NOT NULL,
+  checksum INTEGER);
+CREATE TABLE events (
+  id INTEGER PRIMARY KEY, time REAL NOT NULL, class TEXT NOT NULL, text TEXT NOT NULL, checksum INTEGER);
 """
 
 
@@ -194,12 +204,13 @@ def _undo_what_was_cut_short(file: Path) -> None:
 
 def _check_header(file: Path) -> None:
     if not file.exists():
-        raise StoreError(f"{file} does not exist; 'semece run' makes run files")
+        raise StoreError(f"{file} does not exist{beside(file)}; 'semece run' makes run files")
     try:
         with ordinary(file).open("rb") as stream:
             head = stream.read(16)
     except OSError as error:
-        raise DiskError(f"{file} cannot be read: {error.strerror or error}") from None
+        kind = StoreError if error.errno == errno.EINVAL else DiskError  # no file, or one that is refused
+        raise kind(f"{file} cannot be read: {error.strerror or error}") from None
     if head != b"SQLite format 3\x00":
         raise StoreError(f"{file} is not a semece run file; nothing in it was changed")
 
@@ -235,7 +246,12 @@ def _migrate(connection: sqlite3.Connection) -> None:
         for statement in DERIVED_TABLES:
             connection.execute(statement)
         connection.execute("ALTER TABLE replies ADD COLUMN checksum INTEGER")
-    _add_checksums(connection)
+    for table, (since, row) in TESTED.items():
+        if found < since:
+            connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
+            connection.execute(f"UPDATE {table} SET checksum = row_checksum({row})")  # noqa: S608 - constants
+    if found < WITH_CHECKSUMS:
+        _widen_checksums(connection)
     connection.execute(f"PRAGMA user_version={FORMAT_VERSION}")
     connection.execute("COMMIT")
     if found < WITH_PIECES:
@@ -243,11 +259,8 @@ def _migrate(connection: sqlite3.Connection) -> None:
             connection.execute("VACUUM")
 
 
-def _add_checksums(connection: sqlite3.Connection) -> None:
-    """Give whole rows their checksums; a reply that does not pass its old test does not pass the new one either."""
-    for table, row in (("meta", "name, value"), ("questions", "id, position, text, refs, metadata")):
-        connection.execute(f"ALTER TABLE {table} ADD COLUMN checksum INTEGER")
-        connection.execute(f"UPDATE {table} SET checksum = row_checksum({row})")  # noqa: S608 - constants
+def _widen_checksums(connection: sqlite3.Connection) -> None:
+    """Let checksums be of whole rows; a reply that does not pass its old test does not pass the new one either."""
     old = "key, stage, question_id, position, status, text, raw"
     row = (
         f"{old}, judge, request, finish_reason, call, input_tokens, output_tokens, cost, latency, provider_id, time, "
