@@ -190,7 +190,7 @@ def _shared(table: pl.DataFrame, by: str) -> tuple[str, ...]:
             said.append((str(score), f"{rows['needed'][0]:,} right answers in a slice alone{left}"))
     if len({text for _, text in said}) == 1:
         return (f"By {by} it takes at least {said[0][1]}.",)
-    return tuple(f"By {by}, {score}: at least {text}." for score, text in said)
+    return tuple(f"By {by}, {label(score)}: at least {text}." for score, text in said)
 
 
 def _promised(table: pl.DataFrame) -> bool:
