@@ -290,6 +290,29 @@ def _level(row: Mapping[str, Any], prefix: str) -> str:
     return f"calibrated within {end_text(row[f'{prefix}_ece_high'])}"
 
 
+def outcomes_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Give how many of the selected questions are right, wrong, not answered, and failed: in no number.
+
+    Examples
+    --------
+    >>> outcomes_of({"right": 12.5, "wrong": 6.5, "refused": 1, "incomplete": 0, "too_few": 3})["failed"]
+    3
+    """
+    failed = sum(row.get(reason) or 0 for reason in REASONS)
+    return {"right": row["right"], "wrong": row["wrong"], "refused": row["refused"], "failed": failed}
+
+
+def outcomes_text(row: Mapping[str, Any]) -> str:
+    """Write them; a question whose answers are tied counts in parts.
+
+    Examples
+    --------
+    >>> outcomes_text({"right": 1200.5, "wrong": 6.5, "refused": 1, "too_few": 3})
+    '1,200.5 / 6.5 / 1 / 3'
+    """
+    return " / ".join(f"{count:,.2f}".rstrip("0").rstrip(".") for count in outcomes_of(row).values())
+
+
 def refusal_sentence(row: Mapping[str, Any]) -> str:
     """Say how many questions get no answer; empty if there are none.
 

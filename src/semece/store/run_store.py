@@ -608,7 +608,7 @@ class Store:
 
         def count() -> list[int]:
             failed = f"status IN {_NOTHING_CAME}"
-            counts = f"coalesce(sum({failed}), 0), coalesce(sum({failed} AND {_MAYBE_PAID}), 0)"
+            counts = f"coalesce(sum({failed}), 0), coalesce(sum(CASE WHEN {failed} THEN {_MAYBE_PAID} END), 0)"
             sql = f"SELECT {counts}, count(provider_id) - count(DISTINCT provider_id) FROM replies NOT INDEXED"  # noqa: S608
             return list(self._execute(sql)[0])
 
