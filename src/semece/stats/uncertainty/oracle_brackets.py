@@ -22,6 +22,7 @@ from semece.stats.counts import Counts, blocks_of_every_size, is_much, subset_se
 from semece.stats.estimators.estimate_table import counts_of_many
 from semece.stats.rows import check_choice, check_ids, check_level, check_weights
 from semece.stats.uncertainty.skewed_means import Drawn, share_interval
+from semece.stats.written_numbers import interval_html
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -67,6 +68,9 @@ class OracleBracket(NamedTuple):
     sem2: float
     sem1: float
     n_questions: int
+
+    def _repr_html_(self) -> str:
+        return interval_html(*self[:3])
 
 
 class Weights(NamedTuple):
