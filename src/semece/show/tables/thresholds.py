@@ -93,7 +93,7 @@ def _needs(table: pl.DataFrame, target: float, delta: float) -> Iterator[str]:
         which = f"Of {_names(plain)} a" if audited.height else "A"
         yield PLAIN_NEED.format(which, fewest_answers(target, delta), _percent(target))
     if audited.height:
-        least, most = (int(each) for each in (audited["needed"].min(), audited["needed"].max()))
+        least, *_, most = sorted([*audited["needed"], *audited["needed"]])
         count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         which = f"Of {_names(audited)} a" if plain.height else "A"
         yield (
