@@ -252,17 +252,27 @@ def wrong_error(printed: dict[str, str], said: str, row: dict[str, Any]) -> Iter
             yield f"model: {found.group()} beside {printed['SemX-ECE']}"
     elif row["semx_ece_n_select"] > 1:
         yield f"model: no SemX-ECE in {said}"
-    if within := re.search(rf"calibrated within ({NUMBER})", said):
-        if float(within.group(1)) != high:
-            yield f"model: {within.group()} beside {printed['SemX-ECE']}"
-        if row["semx_ece_n_select"] > 1 and row["semx_ece_p_value"] <= 0.05:
-            yield f"model: {within.group()} although the test rejects"
-    rejected = row["semx_ece_p_value"] <= 0.05 and row["semx_ece_n_select"] > 1
-    if "though right on average" in said and not rejected:
+    within = re.search(rf"calibrated within ({NUMBER})", said)
+    if within and float(within.group(1)) != high:
+        yield f"model: {within.group()} beside {printed['SemX-ECE']}"
+    yield from wrong_hidden(triple(printed["Held-out gap"]), (value, low, high), said, row)
+
+
+def wrong_hidden(
+    gap: tuple[float, float, float], error: tuple[float, float, float], said: str, row: dict[str, Any]
+) -> Iterator[str]:
+    """Compare what is said of an error that the average does not show with the gap and SemX-ECE as printed."""
+    (middle, least, most), (value, low, _) = gap, error
+    if "It is miscalibrated" in said and not (low > 0 and least <= 0 <= most and row["semx_ece_n_select"] > 1):
         yield f"model: {said}"
-    gap = triple(printed["Held-out gap"])[0]
-    if abs(gap) > value + 1e-9:
-        yield f"model: the gap {gap} is larger than SemX-ECE {value}"
+    if "though right on average" in said and (low < max(most, -least) or value <= abs(middle)):
+        yield f"model: {said}"
+    if low > 0 and not re.search("It is (over|under|mis)", said) and row["model_questions"] >= 10:
+        yield f"model: nothing is claimed, though SemX-ECE leaves out 0: {said}"
+    if low < max(least, -most):
+        yield f"model: SemX-ECE begins at {low} beside a gap of {least} to {most}"
+    if abs(middle) > value + 1e-9:
+        yield f"model: the gap {middle} is larger than SemX-ECE {value}"
 
 
 ROUNDED = 0.016

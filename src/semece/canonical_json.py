@@ -24,7 +24,7 @@ def encodable(text: str) -> str:
     >>> encodable("a\ud800b")
     'a\\ud800b'
     """
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def canonical(value: object) -> str:

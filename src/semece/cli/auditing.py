@@ -98,7 +98,8 @@ def score(  # noqa: PLR0917 - one parameter per option
     intervals hold both what other questions and what other sheets could have shown.
 
     The audit is kept in the run file, in the place of an earlier one of the same sample. From then on summary, report,
-    compare, check and the table abstention correct the judge's errors by the audit that was kept last.
+    compare, check, abstain and the tables ece and abstention correct the judge's errors by the audit that was kept
+    last.
 
     Example: [bold]semece audit score RUN.db audit-1.csv audit-2.csv[/bold]
     """
@@ -119,7 +120,24 @@ def score(  # noqa: PLR0917 - one parameter per option
         raise typer.Exit(4)
 
 
-KEPT = "Kept in {}: summary, report, compare, check and the table abstention correct the judge's errors by this audit."
+@app.command("forget")
+def forget(run: OneRun, judge: Judge = None) -> None:
+    """Correct nothing by the audit that a run file holds, from now on.
+
+    What people said stays in the file and on the sheets; 'semece audit score' with the sheets brings it back.
+
+    Example: [bold]semece audit forget RUN.db[/bold]
+    """
+    with open_runs([run], judge) as (opened,):
+        sheets = opened.forget_audit()
+    typer.echo(f"{run}: numbers are by the judge alone from now on; the audit ({', '.join(sheets)}) is withdrawn.")
+    typer.echo("'semece audit score' with its sheets brings it back.")
+
+
+KEPT = (
+    "Kept in {}: summary, report, compare, check, abstain and the tables ece and abstention correct the judge's errors "
+    "by this audit; 'semece audit forget' withdraws it."
+)
 """The last line where an audit was kept."""
 
 

@@ -310,7 +310,7 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
 ) -> None:
     """Write one of the paper's tables; several runs of one dataset are also pooled.
 
-    An audit that a run file holds corrects the table ``abstention``; the others are by the judge alone.
+    An audit that a run file holds corrects the tables ``ece`` and ``abstention``; the others are by the judge alone.
 
     Example: [bold]semece table ece runs/*.db --format latex -o ece.tex[/bold]
     """
@@ -329,6 +329,8 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
             else tables.fitted(name, found, width=width, digits=digits)
         )
         say_apart(opened)
+        if note := tables.audit_note(name, opened):
+            typer.echo(f"semece: {note}", err=True)
     write(f"{text.rstrip()}\n".encode(), output)
 
 

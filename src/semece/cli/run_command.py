@@ -59,8 +59,6 @@ def run_command(told: Told) -> None:
     path = handling.output or default_path(settings)
     settings = resuming(settings, path)
     check_judges(settings)
-    if not handling.dry_run:
-        typer.echo(str(path), err=True)
     job = repeated_with(handling, resolve(settings, path))  # fetched before there is a loop, so that Ctrl-C stops it
     unasked = asyncio.run(cannot_be_asked(job)) if handling.dry_run else []
     for sentence in cautions(job) + judged_anew(job) + unasked:
@@ -230,11 +228,25 @@ def run_to_end(job: Job, path: Path, *, quiet: bool) -> Finish[Outcome]:
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            return asyncio.run(until_signal(make_run(job, progress=progress), timeout=job.calls.timeout))
+            shown = progress if quiet else announced(path, progress)
+            return asyncio.run(until_signal(make_run(job, progress=shown), timeout=job.calls.timeout))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
         with Run(path) as run:
             return Finish(Outcome(str(path), run.missing), 3, error)
+
+
+def announced(path: Path, progress: Progress) -> Progress:
+    """Say the name of the run file when the first stage begins: what is refused before is one line."""
+    said: list[Path] = []
+
+    def advance(stage: str, steps: int) -> None:
+        if not said:
+            said.append(path)
+            typer.echo(str(path), err=True)
+        progress(stage, steps)
+
+    return advance
 
 
 async def until_signal(task: Awaitable[T], *, timeout: float) -> Finish[T]:  # noqa: ASYNC109 - what a call may take

@@ -16,6 +16,7 @@ from semece.datasets.batch_requests import asked_text, content_text, request_id
 from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
 from semece.datasets.download import cache_folder, cached_file, fetch
 from semece.datasets.files import (
+    LEAST_MEMORY,
     REFERENCE_NAMES,
     TEXT_NAMES,
     check_memory,
@@ -29,6 +30,7 @@ from semece.datasets.files import (
     storable,
     with_unique_ids,
 )
+from semece.datasets.parquet_sizes import check_parquet
 from semece.errors import ParseError
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BENCHMARKS",
     "BUNDLED",
+    "LEAST_MEMORY",
     "REFERENCE_NAMES",
     "TEXT_NAMES",
     "Dataset",
@@ -46,6 +49,7 @@ __all__ = [
     "cache_folder",
     "catalogue",
     "check_memory",
+    "check_parquet",
     "content_text",
     "final_reference",
     "most_memory",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import encodable, ordinary, plain
 from semece.datasets.batch_requests import is_request, questions_of_requests
+from semece.datasets.parquet_sizes import bytes_of, check_parquet, too_many_bytes
 from semece.errors import ParseError, shortened
 from semece.records import Question
 
@@ -33,6 +34,8 @@ _MARK = re.compile(r"^[ \t]*####(?!#)", re.MULTILINE)
 _HEAD = 256
 """Characters among which a file's first one that is not blank stands."""
 MEMORY_PER_BYTE, LEAST_MEMORY = 10, 300_000_000
+ROWS_AT_ONCE = 50_000
+"""Of a Parquet file."""
 DENSEST = 50
 """More bytes of memory than any byte of JSON takes: below, nothing is counted."""
 Row = tuple[int, dict[str, Any]]
@@ -250,13 +253,21 @@ def separator_of(head: str, suffix: str) -> str:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
+    """Give the rows, piece by piece: neither a piece nor all that was given may take more memory than is allowed."""
     import polars as pl
 
+    most, taken = most_memory(path), 0
     try:
-        table = pl.read_parquet(path)
-    except pl.exceptions.PolarsError as error:
+        check_parquet(path, most)
+        rows = pl.scan_parquet(path)
+        for first in range(0, rows.select(pl.len()).collect().item(), ROWS_AT_ONCE):
+            table = rows.slice(first, ROWS_AT_ONCE).collect()
+            taken += bytes_of(table)
+            if taken > most:
+                raise too_many_bytes(f"{path}: the rows up to {first + len(table):,}", taken, most)
+            yield from enumerate(table.iter_rows(named=True), start=first + 1)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ParseError(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
-    yield from enumerate(table.iter_rows(named=True), start=1)
 
 
 def question_from(row: Mapping[str, Any], where: str) -> Question:

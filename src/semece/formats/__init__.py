@@ -28,7 +28,7 @@ from semece.formats import (
     uqlm,
 )
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
-from semece.formats.labelled_parquet import is_labelled, labelled_answers, parquet_files
+from semece.formats.labelled_parquet import check_labels, is_labelled, labelled_answers, parquet_files
 from semece.formats.samples import sample_from
 from semece.formats.sources import Findings, SampleFile, Wanted, fault
 
@@ -48,6 +48,7 @@ __all__ = [
     "FileStatus",
     "Findings",
     "Wanted",
+    "check_labels",
     "collect",
     "fault",
     "is_labelled",

@@ -4,6 +4,7 @@ from .corrections import NO_VERDICT as NO_VERDICT
 from .corrections import AuditedRow as AuditedRow
 from .corrections import Correction as Correction
 from .corrections import KeptAudit as KeptAudit
+from .corrections import corrected_columns as corrected_columns
 from .elicited import elicit as elicit
 from .elicited import elicitation_notes as elicitation_notes
 from .elicited import elicited_lines as elicited_lines
@@ -37,6 +38,7 @@ from .renderers import end_text as end_text
 from .renderers import escaped_latex as escaped_latex
 from .renderers import label as label
 from .renderers import latex_rows as latex_rows
+from .renderers import number_text as number_text
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv
@@ -68,6 +70,7 @@ from .sentences import percent_text as percent_text
 from .sentences import plural as plural
 from .sentences import reading_lines as reading_lines
 from .sentences import says as says
+from .sentences import told_confidences as told_confidences
 from .shortfalls import Shortfall as Shortfall
 from .shortfalls import shortfall_of as shortfall_of
 from .summary_rows import NOTE as NOTE

@@ -138,6 +138,11 @@ class Run:
         self._store.keep_derived()
         self._store.close()
 
+    def forget(self) -> None:
+        """Let go of the questions that were read; they are read again when they are asked for."""
+        for name in ("_as_read", "_views", "recalibration_effects", "correction"):
+            self.__dict__.pop(name, None)
+
     @property
     def events(self) -> tuple[str, ...]:
         """What the run noticed, and what a reader notices now."""
@@ -238,6 +243,23 @@ class Run:
         """
         self._store.keep_audit(self.judges[1].id, audit.stamp, audit._asdict())
         self.__dict__.pop("correction", None)
+
+    def forget_audit(self) -> tuple[str, ...]:
+        """Use no audit of its judge from now on; give the sheets of the one that was used.
+
+        What people said stays in the file, but is not read any more; scoring the sheets again brings it back.
+
+        Raises
+        ------
+        SemeceError
+            There is no audit, or the file cannot be written now.
+        """
+        judge = self.judges[1].id
+        if (body := self._store.audit(judge)) is None:
+            raise SemeceError(f"{self.path}: there is no audit of the judge {judge} to forget")
+        self._store.keep_audit(judge, "", {})
+        self.__dict__.pop("correction", None)
+        return KeptAudit.read(body).sheets
 
     def settings(self) -> Settings:
         """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""

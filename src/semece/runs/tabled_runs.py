@@ -13,7 +13,7 @@ import numpy as np
 
 from semece.canonical_json import canonical, replacing
 from semece.errors import ParseError, SemeceError
-from semece.formats import Wanted, is_labelled, labelled_answers, open_samples, parquet_files
+from semece.formats import Wanted, check_labels, is_labelled, labelled_answers, open_samples, parquet_files
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
 from semece.runs.run import Names, Run
 from semece.runs.run_columns import RunColumns, grade_code
@@ -211,13 +211,14 @@ def read_table(path: Path) -> WeightedTable:
     Raises
     ------
     ParseError
-        The file is no table of counts, or of another format.
+        The file is no table of counts, of another format, or may take too much memory.
     """
     import polars as pl
 
     about = _about(path)
     if about is None or about.get("format") != FORMAT:
         raise ParseError(f"{path} must be a table that 'semece score -o X.parquet' of this version writes")
+    check_labels(path)
     frame = pl.read_parquet(path)
     sizes = frame["counts"].list.len().to_numpy().astype(np.int64)
     full = frame.filter(pl.col("counts").list.len() > 0)
