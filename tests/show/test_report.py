@@ -50,7 +50,7 @@ class Reader(HTMLParser):
 
 
 def text_of(page):
-    visible = re.sub(r"<wbr>|<script.*?</script>", "", page, flags=re.DOTALL)
+    visible = re.sub(r"<wbr>|<script.*?</script>|<style>.*?</style>", "", page, flags=re.DOTALL)
     return " ".join(" ".join(Reader(visible).words).split())
 
 
@@ -68,7 +68,7 @@ def hostile_view():
     responses = tuple(Response(HOSTILE, i, a, a, None, "parsed") for i, a in enumerate(answers))
     partition = Partition(HOSTILE, (0, 0, 1), (HOSTILE, "plain"), "rules/1")
     grades, alarms = {0: "incorrect", 1: "correct"}, (Alarm("instruction", HOSTILE),)
-    estimate = Estimate(HOSTILE, "x", 0, 0)
+    estimate = Estimate(HOSTILE, "incomplete", 0, 0)
     return with_estimate(QuestionView(question, responses, partition, grades, estimate, alarms))
 
 
@@ -341,11 +341,9 @@ def test_a_page_of_no_complete_question_can_be_read(views):
 def test_several_runs_are_pictures_then_cards_then_sections(views):
     html = report.render([make_page(views, name="first"), make_page(make_views(5, seed=3), name="second")])
     text = text_of(html)
-    assert text.startswith("2 runs 2 runs")
+    assert text.startswith("2 runs To the content")
     assert html.count('class="card"') == 2
-    places = [text.index(words) for words in ("Of 2 runs, ", "How much surer", "first", "What went in")]
     assert html.index("Of 2 runs, ") < html.index("How much surer") < html.index('class="card"') < html.index('id="r1"')
-    assert places[0] < places[1]
     assert len(packed_of(html, 2)[0]["id"]) == 5
 
 
@@ -425,6 +423,9 @@ def test_build_asks_a_run_and_refuses_before_it_works(views, tmp_path):
     page = make_page(views)
 
     class Fake:
+        def forget(self):
+            pass
+
         name, judge_names, n, counts = "a", ("rules", "rules"), 20, {"missing": 0}
         model, dataset, spent, events, complete = "m", "d", (None, 12, 3), (), (12, 12)
         names, path = Names("d", "m"), "m.db"

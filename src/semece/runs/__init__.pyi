@@ -7,7 +7,7 @@ from .corrections import KeptAudit as KeptAudit
 from .corrections import corrected_columns as corrected_columns
 from .elicited import elicit as elicit
 from .elicited import elicitation_notes as elicitation_notes
-from .elicited import elicited_lines as elicited_lines
+from .elicited import elicited as elicited
 from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export
 from .exports import write as write
@@ -46,6 +46,7 @@ from .renderers import to_json as to_json
 from .renderers import to_latex as to_latex
 from .renderers import to_markdown as to_markdown
 from .renderers import value_text as value_text
+from .run import JudgeReply as JudgeReply
 from .run import Names as Names
 from .run import QuestionView as QuestionView
 from .run import Run as Run
@@ -59,6 +60,7 @@ from .sample_plan import plan_sample as plan_sample
 from .scored_questions import NamedScore as NamedScore
 from .scored_questions import ScoredQuestions as ScoredQuestions
 from .scored_questions import named_scores as named_scores
+from .scored_questions import score_names as score_names
 from .scored_samples import UNNAMED as UNNAMED
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score

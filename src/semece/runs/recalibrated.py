@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.errors import meant, ordinary
 from semece.runs.named_scores import TITLES
 from semece.runs.scored_questions import score_names
 
@@ -214,9 +215,9 @@ def load_recalibration(path: str | Path) -> Recalibration:
     from semece.stats import Recalibration
 
     try:
-        return Recalibration.from_json(Path(path).read_text(encoding="utf-8"))
+        return Recalibration.from_json(ordinary(Path(path)).read_text(encoding="utf-8"))
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -251,7 +252,9 @@ def _check_score(run: ScoredQuestions, fitted: Recalibration) -> None:
     """Refuse a map of a score that the run has not, or has with another meaning."""
     names = (*TITLES, *score_names(run.views))
     if fitted.score not in names:
-        raise ValueError(f"the map takes {fitted.score!r}, and a run has {', '.join(names)}")
+        raise ValueError(
+            f"the map takes {fitted.score!r}, and a run has {', '.join(names)}{meant(fitted.score, names)}"
+        )
     kind = run.kinds.get(fitted.score)
     taken = (*fitted.ends, fitted.domain == "real")
     if kind is not None and kind != taken:

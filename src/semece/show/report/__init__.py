@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from semece.errors import SemeceError, in_dollars
 from semece.runs import all_names, row_of_run
 from semece.runs import write as write_file
-from semece.show.report.page import LARGEST, MARK, Page, render
+from semece.show.report.page import MARK, Page, render, room_of
 from semece.show.report.sections import recalibration_section
 from semece.show.tables.paper_tables import group_of
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from semece.runs import Names, Run
 
-__all__ = ["Page", "build", "page_of", "render", "write"]
+__all__ = ["Page", "build", "page_of", "render", "room_of", "write"]
 
 
 def build(runs: Sequence[Run], output: str | Path = "report.html") -> Path:
@@ -45,7 +45,7 @@ def build(runs: Sequence[Run], output: str | Path = "report.html") -> Path:
         If ``output`` is there and is not a report, or cannot be written.
     """
     refuse_foreign(Path(output))
-    return write(render(_pages(runs), room=LARGEST / max(1, len(runs))), output)
+    return write(render(_pages(runs), room=room_of(len(runs))), output)
 
 
 def _pages(runs: Sequence[Run]) -> Iterator[Page]:

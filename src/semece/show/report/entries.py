@@ -86,6 +86,10 @@ STATUS_WORDS: dict[str, str] = {
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
+_ESCAPE = re.compile(r"\\(u00..|.)")
+"""An escape of JSON: ``u``, ``b`` and ``f`` stand for control characters, all other ones for what a page can hold."""
+
+
 def printable(text: str) -> str:
     """Put U+FFFD in the place of what a page cannot hold."""
     return _UNPRINTABLE.sub("\ufffd", text)
@@ -115,10 +119,11 @@ def pack(value: object) -> str:
 
     Examples
     --------
-    >>> unpack(pack({"id": ["a", "\ud800"]}))
-    {'id': ['a', '\ufffd']}
+    >>> unpack(pack(["a", chr(0), chr(92) + "u0000"])) == ["a", chr(0xFFFD), chr(92) + "u0000"]
+    True
     """
-    text = printable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = printable(_ESCAPE.sub(lambda found: "\ufffd" if found[1][0] in "ubf" else found[0], text))
     return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
@@ -208,15 +213,16 @@ def outcome_of(view: QuestionView) -> str:
 
 
 MOST_SLICES = 20
-"""A column of metadata with more values than that is no slice."""
+"""A column of metadata with more values than that, or than half of the questions, is no slice."""
 
 
 def metadata_columns(views: Sequence[QuestionView]) -> dict[str, list[str]]:
-    """Give the columns of metadata that questions can be sliced by: 2 to 20 values, one per question."""
+    """Give the columns of metadata that questions can be sliced by: a few values, each of some questions."""
     every = [metadata_of(view.question.metadata) for view in views]
     names = list(dict.fromkeys(name for each in every for name in each))
     columns = {name: [text_of_value(each.get(name)) or NOTHING for each in every] for name in names}
-    return {name: values for name, values in columns.items() if 2 <= len({*values}) <= MOST_SLICES}
+    most = min(MOST_SLICES, len(views) // 2)
+    return {name: values for name, values in columns.items() if 2 <= len({*values}) <= most}
 
 
 def _places(values: Sequence[str]) -> dict[str, Any]:
@@ -236,7 +242,7 @@ def inside_of(view: QuestionView, detail: Detail) -> dict[str, Any]:
         ``said``: how many answers in how many classes, and what could not be used; ``metadata``: pairs of texts;
         ``alarms``.
     """
-    unusable = Counter(response.status for response in view.responses if not response.usable)
+    unusable: Counter[str] = Counter(response.status for response in view.responses if not response.usable)
     estimate = view.estimate
     facts = [f"{estimate.n_responses} usable answers in {estimate.n_classes} classes", status_list(unusable)]
     metadata = metadata_of(view.question.metadata)

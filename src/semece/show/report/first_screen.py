@@ -135,6 +135,7 @@ def compared_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
         "over-confident": "over-confident",
         "under-confident": "under-confident",
         "right on average": "miscalibrated though right on average",
+        "miscalibrated": "miscalibrated to an unknown side",
     }
     parts = [f"{counts[c]:,} {'is' if counts[c] == 1 else 'are'} {words}" for c, words in told.items() if counts[c]]
     rest = f"{counts[None]:,} show{'s' if counts[None] == 1 else ''} no sure miscalibration"
@@ -149,7 +150,7 @@ MOST_NAMED = 6
 def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
     """Draw several runs together: gaps, calibration errors, and reliability."""
     rows = [
-        {**run.summary, "dataset": run.names.dataset, "model": "\n".join(textwrap.wrap(run.names.model, 24))}
+        {**run.summary, "dataset": _wrapped(run.names.dataset, 24), "model": _wrapped(run.names.model, 24)}
         for run in runs
         if run.summary["questions"]
     ]
@@ -158,6 +159,12 @@ def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
     curves = {run.names.title: run.curve for run in runs if run.curve is not None}
     if curves:
         yield _curves(curves)
+
+
+def _wrapped(name: str, width: int) -> str:
+    """Break a name into lines; a dollar sign begins no formula, and what has no glyph is a question mark."""
+    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return textwrap.fill(plain, width).replace("$", r"\$")
 
 
 def _dots(table: pl.DataFrame) -> Iterator[Drawing]:
@@ -177,16 +184,17 @@ def _legend_outside(ax: Axes, side: str, *, columns: int, **options: Any) -> Non
     """Put the legend of a figure's only axes beside them, where the layout makes room for it."""
     legend = ax.get_legend()
     assert legend is not None  # noqa: S101 - every figure of several runs has one
-    texts, handles = [text.get_text() for text in legend.get_texts()], legend.legend_handles
+    texts, handles = [text.get_text() for text in legend.get_texts()], list(filter(None, legend.legend_handles))
+    place: Any = f"outside {side} center"
     legend.remove()
     with figures.style():
-        ax.figure.legend(handles, texts, loc=f"outside {side} center", ncols=columns, **options)  # type: ignore[union-attr]
+        ax.figure.legend(handles, texts, loc=place, ncols=columns, **options)
 
 
 def _curves(curves: Mapping[str, pl.DataFrame]) -> Drawing:
     """Overlay the reliability by Sem1; many runs are lines without a name, each has a picture of its own below."""
     named = len(curves) <= MOST_NAMED
-    shown = {textwrap.fill(name, 38) if named else f"_{i}": table for i, (name, table) in enumerate(curves.items())}
+    shown = {_wrapped(name, 38) if named else str(i): table for i, (name, table) in enumerate(curves.items())}
     fig, (ax,) = figures.figure(height=3.3 + 0.14 * sum(1 + name.count("\n") for name in shown) * named)
     figures.plot_reliability_curves(shown, ax=ax).set_title("")
     if named:

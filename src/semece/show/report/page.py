@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import re
+import warnings
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -167,6 +168,11 @@ def render(pages: Iterable[Page], *, title: str | None = None, room: float = LAR
         **_together(runs),
     )
     return printable(text)
+
+
+def room_of(runs: int) -> float:
+    """Say how many bytes the questions of one of some runs should take."""
+    return LARGEST / max(1, runs)
 
 
 def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -379,7 +385,11 @@ def inline_svg(fig: Figure, *, prefix: str, title: str) -> Markup:
     (True, True, False)
     """
     buffer = io.StringIO()
-    with figures.style({"svg.fonttype": "none"}):
+    with figures.style({"svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # texts stay texts, in the fonts of who reads the page
+        if engine := fig.get_layout_engine():  # once here; saving would draw everything a second time for it
+            engine.execute(fig)
+            fig.set_layout_engine("none")
         fig.savefig(buffer, format="svg", metadata={"Date": None}, facecolor="none")
     text = buffer.getvalue().partition("<svg")[2]
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)

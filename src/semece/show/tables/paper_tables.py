@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from semece.errors import SemeceError
+from semece.errors import SemeceError, meant
 from semece.runs import (
     CONFIDENCES,
     UNNAMED,
@@ -206,7 +206,7 @@ def paper_table(name: str, runs: Sequence[Run], *, by: By = "bin") -> pl.DataFra
         As :func:`groups`.
     """
     if name not in TABLES:
-        raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}")
+        raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}{meant(name, TABLES)}")
     if by not in {"bin", "budget"}:
         raise ValueError(f"by must be bin or budget; got {by!r}")
     if by == "budget" and name not in BUDGET_TABLES:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.errors import meant
 from semece.runs import label
 from semece.show.tables.paper_tables import ABSTENTION, abstention_rows, attempted, group_of, promise_text
 from semece.stats import fewest_answers, frame, slice_thresholds
@@ -126,7 +127,7 @@ def slices_of(questions: Sequence[Question], by: str) -> dict[str, str]:
     if all(value is None for value in found.values()):
         names = sorted({name for question in questions for name in metadata_of(question.metadata)})
         known = f"they have {', '.join(names)}" if names else "they have no metadata"
-        raise ValueError(f"the questions must have a column {by!r} to be sliced by; {known}")
+        raise ValueError(f"the questions must have a column {by!r} to be sliced by{meant(by, names)}; {known}")
     return {name: NOTHING if value is None else value for name, value in found.items()}
 
 

@@ -27,6 +27,7 @@ from semece.stats.uncertainty.intervals import (
     shrunk,
 )
 from semece.stats.uncertainty.skewed_means import Drawn, Influence, UnitTable, influence_interval, upward
+from semece.stats.written_numbers import interval_html
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -58,6 +59,9 @@ class HeldOutGap(NamedTuple):
     least: float
     n_questions: int
 
+    def _repr_html_(self) -> str:
+        return interval_html(*self[:3])
+
 
 class SemXError(NamedTuple):
     """SemX-ECE: the sum over bins of the absolute mean residual.
@@ -88,6 +92,9 @@ class SemXError(NamedTuple):
     p_value: float
     n_questions: int
     n_select: int
+
+    def _repr_html_(self) -> str:
+        return interval_html(*self[:3])
 
 
 def semx_ece(
