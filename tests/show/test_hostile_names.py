@@ -21,8 +21,8 @@ COMMANDS = frozenset(
     re.findall(
         r"\w+",
         """usepackage begin end centering footnotesize setlength tabcolsep caption label toprule midrule bottomrule
-        shortstack scriptsize textbf underline raggedright allowbreak par definecolor columncolor textbackslash textasciitilde
-        textasciicircum textless textgreater textbar char textperiodcentered""",
+        shortstack scriptsize textbf underline raggedright allowbreak par definecolor columncolor textbackslash
+        textasciitilde textasciicircum textless textgreater textbar char textperiodcentered""",
     )
 )
 """Those that tables are made of."""
