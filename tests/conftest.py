@@ -45,6 +45,14 @@ def chromium() -> str:
     return path
 
 
+@pytest.fixture
+def one_by_one(monkeypatch):
+    """Have the embedded model draw no choice that nobody asked for, which is cheaper for a few."""
+    from semece.models.embedded import llama_cpp
+
+    monkeypatch.setattr(llama_cpp, "CYCLE", tuple(range(51)))
+
+
 @pytest.fixture(autouse=True)
 def quiet_environment(monkeypatch, tmp_path_factory):
     """No key, no cache and no configuration of the person who runs the tests."""

@@ -1,6 +1,7 @@
 """The weights are found without importing, checked by hash, and fetched by hash from an index."""
 
 import base64
+import ensurepip
 import hashlib
 import http.server
 import importlib
@@ -82,7 +83,12 @@ def index(tmp_path, monkeypatch):
 
 
 def environment(folder, *, with_pip):
-    venv.create(folder, with_pip=with_pip, symlinks=True)
+    """Make an environment; pip runs from Python's own wheel of it, without being installed."""
+    venv.create(folder, symlinks=True)
+    if with_pip:
+        (wheel,) = (Path(ensurepip.__file__).parent / "_bundled").glob("pip-*.whl")
+        (site,) = folder.glob("lib/python*/site-packages")
+        (site / "pip.pth").write_text(str(wheel))
     return str(folder / "bin" / "python")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from semece.errors import BudgetError, SemeceError
 from semece.models import CallableModel
+from semece.models.embedded.llama_cpp import open_smollm2
 from semece.models.embedded.weights import SMOLLM2, find
 from semece.runs import Run, elicit, elicitation_notes, elicited_scores, plan_elicitations
 from semece.sampling import BatchPatience, CallSettings, Settings
@@ -251,12 +252,14 @@ def test_words_may_be_asked_for_with_the_answer(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.weights
-def test_every_elicitation_runs_on_the_embedded_model(tmp_path):
+def test_every_elicitation_runs_on_the_embedded_model(tmp_path, one_by_one):
     if find(SMOLLM2) is None:
         absent("the embedded model's weights (semece fetch-model)")
     path = tmp_path / "local.db"
-    asyncio.run(execute(Settings("local/smollm2", "starter", n=3, limit=1, elicit="linguistic"), path))
-    assert ask(path, *NAMES, draws=1) == 0
+    model = open_smollm2()
+    settings = Settings(model.name, "starter", n=2, limit=1, elicit="linguistic")
+    asyncio.run(execute(settings, path, model=model))
+    assert ask(path, *NAMES, draws=1, model=model) == 0
     found = scores(path)
     assert set(found) == {name.replace("-", "_") for name in NAMES} | {"top_k_avg_conf", "top_k_pair_rank"}
     assert all(value is not None and 0 <= value <= 1 for values in found.values() for value in values.values())

@@ -57,8 +57,8 @@ def test_a_reply_without_text_is_a_failure_and_no_answer(scored):
 
 
 def test_many_answers_that_were_read_whole_are_a_warning_with_an_example():
-    few = list(reading_lines({"parsed": 10, "fallback": 1}, (10, 0), ["Oslo, I think"]))
-    many = list(reading_lines({"parsed": 9, "fallback": 2}, (10, 0), ["Oslo, I think"] * 2))
+    few = list(reading_lines({"parsed": 10, "fallback": 1}, (10, 0), (1, "Oslo, I think")))
+    many = list(reading_lines({"parsed": 9, "fallback": 2}, (10, 0), (2, "Oslo, I think")))
     assert not any("Warning" in line for line in few)
     assert "'Oslo, I think'" in many[-1]
 
@@ -66,9 +66,9 @@ def test_many_answers_that_were_read_whole_are_a_warning_with_an_example():
 def test_short_replies_that_are_answers_as_a_whole_are_no_reason_for_a_warning(scored):
     with Run(scored(["Oslo", "It is Oslo.", "Bergen"])) as run:
         assert run.counts["fallback"] == 3
-        assert run.unlabelled == []
+        assert run.unlabelled[0] == 0
     long = "Let me think. The capital of Norway has moved more than once, but today it is Oslo\nif I am not mistaken"
-    assert list(reading_lines({"fallback": 3}, (0, 0), [long]))[-1].startswith("Warning: 33 % of the answers")
+    assert list(reading_lines({"fallback": 3}, (0, 0), (1, long)))[-1].startswith("Warning: 33 % of the answers")
 
 
 def test_a_pattern_finds_the_answers_of_samples_and_may_change(semece, tmp_path, monkeypatch):

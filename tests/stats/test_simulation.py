@@ -84,7 +84,6 @@ def test_the_deployed_answer_is_right_with_the_chance_at_its_reported_confidence
     assert (calibrated < 0.02) == (correctness == "calibrated")
 
 
-@pytest.mark.slow
 def test_a_runner_up_is_right_with_the_chance_of_its_own_probability():
     pmf = np.tile([0.5, 0.3, 0.2], (40_000, 1))
     right = simulate(given_pmf(pmf), 4, rng=3).right

@@ -2,6 +2,9 @@
 
 Exit codes: 0 done; 1 a check that failed; 2 wrong input of any kind; 3 incomplete or stopped by a cap (the same command
 continues); 4 refused by a provider or by the file system; 130 and 143 after Ctrl-C and SIGTERM.
+
+With ``--json`` stdout holds one JSON document: what was found, or ``{"error": {"message", "exit"}}``, whose message is
+the sentence on stderr.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ from semece.cli import (
     reading_commands,
     recalibrating,
     running,
+    showing,
     studying,
     theory_commands,
 )
@@ -36,7 +40,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (running, studying, reading_commands, recalibrating, deciding, comparing, judging, theory_commands):
+for module in (
+    running,
+    studying,
+    reading_commands,
+    showing,
+    recalibrating,
+    deciding,
+    comparing,
+    judging,
+    theory_commands,
+):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 app.add_typer(auditing.app, name="audit")
@@ -79,8 +93,12 @@ def main() -> NoReturn:
     """Run the command line; whatever ends a command is one line on stderr, without secrets and terminal codes."""
     with suppress(ValueError):  # not in a thread of somebody else's program
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with clean_streams():
-        sys.exit(_typed())
+    with clean_streams() as (out, err):
+        code = _typed()
+        if code and "--json" in sys.argv[1:] and not out.last_line:
+            said = err.last_line.removeprefix("semece: ")
+            typer.echo(json.dumps({"error": {"message": said, "exit": code}}, ensure_ascii=False))
+        sys.exit(code)
 
 
 def _typed() -> int:

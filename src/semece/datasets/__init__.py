@@ -11,7 +11,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import digest, ordinary
+from semece.canonical_json import digest
 from semece.datasets.batch_requests import asked_text, content_text, request_id
 from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
 from semece.datasets.download import cache_folder, cached_file, fetch
@@ -25,13 +25,14 @@ from semece.datasets.files import (
     question_from,
     read_questions,
     read_rows,
+    renaming,
     separator_of,
     shown,
     storable,
     with_unique_ids,
 )
 from semece.datasets.parquet_sizes import check_parquet
-from semece.errors import ParseError
+from semece.errors import ParseError, beside, meant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,9 +55,9 @@ __all__ = [
     "final_reference",
     "most_memory",
     "open_dataset",
-    "ordinary",
     "question_from",
     "read_rows",
+    "renaming",
     "request_id",
     "separator_of",
     "shown",
@@ -112,7 +113,9 @@ class Dataset:
         if ids is not None:
             known = {q.id for q in self.questions}
             if unknown := [i for i in ids if i not in known]:
-                raise ParseError(f"dataset {self.name} has no question with id {unknown[0]!r}")
+                raise ParseError(
+                    f"dataset {self.name} has no question with id {unknown[0]!r}{meant(unknown[0], known)}"
+                )
             wanted = set(ids)
             chosen = [pair for pair in chosen if pair[1].id in wanted]
         if sample is not None and sample < len(chosen):
@@ -159,8 +162,10 @@ def open_dataset(spelling: str) -> Dataset:
     name, _, path_text = spelling.rpartition("=")
     path = Path(path_text).expanduser()
     if not path.is_file() and not path.is_symlink() and not path.exists():
-        names = ", ".join([*BUNDLED, *BENCHMARKS])
-        raise ParseError(f"there is no dataset {spelling!r}: give one of {names}, or the path of a file of questions")
+        names = [*BUNDLED, *BENCHMARKS]
+        near = meant(spelling, names) or beside(path)
+        known = f"give one of {', '.join(names)}, or the path of a file of questions"
+        raise ParseError(f"there is no dataset {spelling!r}{near}: {known}")
     return Dataset(name or path.stem, read_benchmark(name, path) if name in BENCHMARKS else read_questions(path))
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.canonical_json import ordinary
 from semece.datasets import LEAST_MEMORY, check_parquet
-from semece.errors import ParseError
+from semece.errors import ParseError, ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

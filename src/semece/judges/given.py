@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.canonical_json import digest
@@ -51,7 +52,9 @@ def given_key(question_id: str) -> bytes:
     return digest(["partition", question_id, GivenJudge.id, 0])
 
 
+@lru_cache(maxsize=16)
 def _read_stored(text: str) -> Given:
+    """Read what is stored of a question; its classes and each verdict ask for it."""
     body = json.loads(text)
     return read_given(body["labels"], body.get("grades"), n=len(body["labels"]))
 

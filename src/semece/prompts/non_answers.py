@@ -104,8 +104,12 @@ def is_non_answer(text: str) -> bool:
     """
     if not text.strip(_NOTHING_SAID):
         return True
-    if len(text) > 4 * LONGEST:
-        return False
+    return len(text) <= 4 * LONGEST and _refuses(text)
+
+
+@lru_cache(maxsize=4096)
+def _refuses(text: str) -> bool:
+    """Whether a short answer is a refusal; a model gives the same short answers many times."""
     key = _words(text)
     if key in _foreign_refusals():
         return True

@@ -4,9 +4,10 @@ from .corrections import NO_VERDICT as NO_VERDICT
 from .corrections import AuditedRow as AuditedRow
 from .corrections import Correction as Correction
 from .corrections import KeptAudit as KeptAudit
+from .corrections import corrected_columns as corrected_columns
 from .elicited import elicit as elicit
 from .elicited import elicitation_notes as elicitation_notes
-from .elicited import elicited_lines as elicited_lines
+from .elicited import elicited as elicited
 from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export
 from .exports import write as write
@@ -37,6 +38,7 @@ from .renderers import end_text as end_text
 from .renderers import escaped_latex as escaped_latex
 from .renderers import label as label
 from .renderers import latex_rows as latex_rows
+from .renderers import number_text as number_text
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv
@@ -44,6 +46,7 @@ from .renderers import to_json as to_json
 from .renderers import to_latex as to_latex
 from .renderers import to_markdown as to_markdown
 from .renderers import value_text as value_text
+from .run import JudgeReply as JudgeReply
 from .run import Names as Names
 from .run import QuestionView as QuestionView
 from .run import Run as Run
@@ -57,6 +60,7 @@ from .sample_plan import plan_sample as plan_sample
 from .scored_questions import NamedScore as NamedScore
 from .scored_questions import ScoredQuestions as ScoredQuestions
 from .scored_questions import named_scores as named_scores
+from .scored_questions import score_names as score_names
 from .scored_samples import UNNAMED as UNNAMED
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
@@ -68,6 +72,7 @@ from .sentences import percent_text as percent_text
 from .sentences import plural as plural
 from .sentences import reading_lines as reading_lines
 from .sentences import says as says
+from .sentences import told_confidences as told_confidences
 from .shortfalls import Shortfall as Shortfall
 from .shortfalls import shortfall_of as shortfall_of
 from .summary_rows import NOTE as NOTE

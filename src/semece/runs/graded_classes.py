@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from semece.runs.question_views import tallied
 from semece.stats import (
     Counts,
     HeldOutGap,
     SemXError,
     bracket_verdict,
     gap_interval,
+    hidden_verdict,
     model_verdict,
     per_question,
-    right_on_average,
     sem1,
     sem2,
     semx,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.runs.question_views import QuestionView
-    from semece.stats import Closed, Interval, SemX
+    from semece.stats import Closed, Interval, SemX, WeightedTable
 
     Floats = NDArray[np.float64]
 
@@ -123,25 +124,19 @@ def graded_classes(views: Sequence[QuestionView]) -> GradedClasses:
     -------
     GradedClasses
     """
-    parts = [(view, view.partition) for view in views if view.estimate.status in ENTERING and view.partition]
-    said = [(view.grades.get(label), name) for view, part in parts for label, name in enumerate(part.representatives)]
-    return GradedClasses(
-        Counts.from_labels([part.labels for _, part in parts]),
-        np.array([_value(verdict) for verdict, _ in said]),
-        np.array([float(verdict == "not_attempted" or not name) for verdict, name in said]),
-        np.array([view.question.id for view, _ in parts], dtype=np.str_),
-    )
+    entering = [view for view in views if view.estimate.status in ENTERING and view.partition]
+    return classes_in(tallied(entering), [view.question.id for view in entering])
 
 
-def _value(verdict: str | None) -> float:
-    return float("nan") if verdict is None else float(verdict == "correct")
+def classes_in(table: WeightedTable, ids: Sequence[str] | None) -> GradedClasses:
+    """Give the classes of questions that enter; without ids, of a table of distinct ones."""
+    names = np.arange(len(table.weights)).astype(np.str_) if ids is None else np.array(ids, dtype=np.str_)
+    weights = table.weights if ids is None else None
+    return GradedClasses(table.counts, table.correct, table.refused.astype(np.float64), names, weights)
 
 
 FEW = 10
 """Below so many questions nothing is claimed."""
-
-RIGHT_ON_AVERAGE = "right on average"
-"""The claim that a model is miscalibrated, though right on average."""
 
 _GAP = ("", "_low", "_high", "_least", "_n_questions")
 _ERROR = ("", "_low", "_high", "_least", "_debiased", "_p_value", "_n_questions", "_n_select")
@@ -169,12 +164,11 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
     Returns
     -------
     dict
-        ``model_claim`` (over-confident, under-confident, right on average, or None), ``model_basis`` (``held-out gap``
-        or ``bracket``), ``model_questions``; ``bracket_least`` and ``bracket_most``, mean Sem2 and mean Sem1 less
-        accuracy, with ``bracket_low`` and ``bracket_high``, the outer ends of their intervals (refusals removed,
-        answers without a grade counted right and wrong); ``overturning_verdicts`` of ``graded_classes``, that would
-        overturn the claim (:func:`semece.stats.verdicts_to_overturn`), null where an audit has corrected the gap. There
-        'right on average' is claimed where the interval of the corrected SemX-ECE leaves out 0.
+        ``model_claim`` (over-confident, under-confident, miscalibrated, right on average, or None), ``model_basis``
+        (``held-out gap`` or ``bracket``), ``model_questions``; ``bracket_least`` and ``bracket_most``, mean Sem2 and
+        mean Sem1 less accuracy, with ``bracket_low`` and ``bracket_high``, the outer ends of their intervals (refusals
+        removed, answers without a grade counted right and wrong); ``overturning_verdicts`` of ``graded_classes``, that
+        would overturn the claim (:func:`semece.stats.verdicts_to_overturn`), null where an audit has corrected the gap.
     """
     if classes is None or classes.answered.responses.max(initial=0) < 2:
         return dict(NOTHING)
@@ -191,10 +185,8 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
         gap = HeldOutGap(*(row[f"held_out_gap{end}"] for end in _GAP))
         error = SemXError(*(row[f"semx_ece{end}"] for end in _ERROR))
         found["model_basis"] = "held-out gap"
-        audited = "held_out_gap" in (row.get("corrected") or ())
-        hidden = error.low > 0 and error.n_select > 1 if audited else right_on_average(error, gap)
-        claim = model_verdict(gap) or (RIGHT_ON_AVERAGE if hidden else None)
-        if audited:
+        claim = model_verdict(gap) or hidden_verdict(error, gap)
+        if "held_out_gap" in (row.get("corrected") or ()):
             return found | {"model_claim": claim if count >= FEW else None}
     return found | (_claimed(claim, classes, found["model_basis"]) if claim and count >= FEW else {})
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, fields, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from semece.judges import ALARMS, alarms_of, classes_to_grade, judge_question, open_judge, run_procedure
+from semece.prompts import is_short
 from semece.records import Alarm, Estimate, Response
 from semece.runs.named_scores import NO_SCORES, OVER, STAGE, TITLES, kinds_of, largest_class, read_scores
+from semece.runs.run_columns import RunColumns, grade_code, one_each
 from semece.sampling import (
     AnswerLikelihood,
     answer_likelihood,
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from semece.records import Partition, Question, Verdict
     from semece.runs.named_scores import QuestionScores
     from semece.sampling import Asked, Guesses
+    from semece.stats import WeightedTable
     from semece.store import Store, StoredReply
 
 
@@ -178,6 +184,11 @@ class ViewReader:
         kept = [KeptJudge(judge, store.derived) for judge in judges]
         self._judges = kept[0], kept[1]
 
+    @property
+    def scored(self) -> bool:
+        """Whether the questions were given scores, or have some that follow from more than the counts of answers."""
+        return bool(self._kinds or self._likelihoods or self._store.meta("elicitations"))
+
     def all(self) -> tuple[QuestionView, ...]:
         """Read every selected question; columns at once."""
         for maker in (self._readings, ALARMS, *self._judges[0].makers[:1], *self._judges[1].makers[1:]):
@@ -308,49 +319,65 @@ def with_estimates(views: Sequence[QuestionView], settings: dict[str, Any]) -> I
     QuestionView
         With the core's numbers if the question has classes, and the reason why it enters no metric if it does not.
     """
-    from semece.stats import estimate
-
-    parts = [v for v in views if v.partition is not None]
-    labels = [v.partition.labels for v in parts if v.partition is not None]
-    correct = [[_value(v.grades.get(k)) for k in range(len(set(v.partition.labels)))] for v in parts if v.partition]
-    stated = [[r.confidence for r in v.responses if r.usable] for v in parts]
-    numbers = iter(estimate(labels, correct, stated).iter_rows(named=True)) if parts else iter(())
-    for v in views:
-        if v.partition is None:
-            usable = sum(r.usable for r in v.responses)
-            yield replace(v, estimate=Estimate(v.question.id, _reason(v, "unpartitioned", usable, settings), usable, 0))
-        else:
-            row = {**next(numbers), "question_id": v.question.id}
-            row["refused"] = _deployed_nothing(v)
-            row["status"] = _reason(v, row["status"], row["n_responses"], settings)
-            yield replace(v, estimate=Estimate(**row))
+    numbers = columns_of(views, settings).numbers(exclude=settings["not_attempted"] == "exclude")
+    rows = numbers.drop("weight", "regime").iter_rows(named=True)
+    for view, row in zip(views, rows, strict=True):
+        yield replace(view, estimate=Estimate(**{**row, "question_id": view.question.id}))
 
 
-def _value(verdict: Verdict | None) -> float | None:
-    return None if verdict is None else float(verdict == "correct")
+def columns_of(views: Sequence[QuestionView], settings: dict[str, Any]) -> RunColumns:
+    """Put what the numbers need of some questions in columns; `settings` is as in :func:`with_estimates`."""
+    usable = [[r for r in view.responses if r.usable] for view in views]
+    enough = settings["min_responses"] or max(2, -(-settings["n"] // 2))
+    sizes = settings.get("sizes", {})
+    responses = [r for view in views for r in view.responses]
+    stated = [r for some in usable for r in some if r.stated or r.confidence is not None]
+    whole = [r.text for r in responses if r.status == "fallback" and not is_short(r.text)]
+    counted = (
+        (len(some), min(enough, sizes.get(view.question.id, enough)), view.missing, view.lacking)
+        for view, some in zip(views, usable, strict=True)
+    )
+    m, least, missing, lacking = np.array(list(counted), dtype=np.int64).reshape(-1, 4).T
+    return RunColumns(
+        table=tallied(views),
+        usable=m,
+        least=least,
+        missing=missing,
+        lacking=lacking,
+        statuses=Counter(r.status for r in responses),
+        confidences=(len(stated), sum(r.confidence is None for r in stated)),
+        unlabelled=(len(whole), whole[0] if whole else ""),
+        identical=_identical(views),
+    )
 
 
-def _reason(view: QuestionView, status: str, usable: int, settings: dict[str, Any]) -> str:
-    """Say why a question enters no metric, or ``complete``."""
-    least = settings["min_responses"] or max(2, -(-settings["n"] // 2))
-    if view.missing:
-        return "incomplete"
-    if usable < min(least, settings.get("sizes", {}).get(view.question.id, least)) or usable < 2:
-        return "too_few"
-    if status == "complete" and settings["not_attempted"] == "exclude" and _deployed_nothing(view):
-        return "not_attempted"
-    return status
+def tallied(views: Sequence[QuestionView]) -> WeightedTable:
+    """Count the responses of questions by class, a row a question; one without classes has an empty row."""
+    from semece.stats import Counts
+
+    parts = [view.partition for view in views]
+    codes = [
+        grade_code(view.grades.get(label), name)
+        for view, part in zip(views, parts, strict=True)
+        for label, name in enumerate(part.representatives if part else ())
+    ]
+    stated = [
+        [r.confidence for r in view.responses if part and r.usable and r.confidence is not None]
+        for view, part in zip(views, parts, strict=True)
+    ]
+    counts = Counts.from_labels([part.labels if part else () for part in parts])
+    sizes, sums = np.array([len(each) for each in stated], dtype=np.int64), np.array([np.sum(each) for each in stated])
+    return one_each(counts, np.array(codes, dtype=np.int64), sizes, sums.astype(np.float64))
 
 
-def _deployed_nothing(view: QuestionView) -> bool:
-    """Whether a most frequent class is no answer, or was not attempted."""
-    if view.partition is None:
-        return False
-    names, modes = view.partition.representatives, classes_to_grade(view.partition, "mode")
-    return any(view.grades.get(k) == "not_attempted" or not names[k] for k in modes)
+def _identical(views: Sequence[QuestionView]) -> int:
+    """Count the questions with five responses and more if the texts of each are identical; else 0."""
+    texts = [[r.text for r in view.responses] for view in views]
+    full = [each for each in texts if len(each) >= 5]
+    return len(full) if all(len(set(each)) == 1 and each[0].strip() for each in full) else 0
 
 
-def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None:
+def copies_alarm(identical: int, repeated_ids: int) -> str | None:
     """Notice a cache that serves one answer many times.
 
     Two signs: request ids of the provider come twice; or the texts of every question, at least five of at least five
@@ -358,8 +385,8 @@ def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None
 
     Parameters
     ----------
-    views : sequence of QuestionView
-        The questions.
+    identical : int
+        Questions with five responses and more, if the texts of each are identical; else 0.
     repeated_ids : int
         Calls that came back under the id of an earlier call.
 
@@ -370,10 +397,8 @@ def copies_alarm(views: Sequence[QuestionView], repeated_ids: int) -> str | None
     """
     if repeated_ids:
         return f"{repeated_ids:,} calls came back under the request id of an earlier call: a cache may serve copies"
-    texts = [[r.text for r in view.responses] for view in views]
-    full = [each for each in texts if len(each) >= 5]
-    if len(full) >= 5 and all(len(set(each)) == 1 and each[0].strip() for each in full):
-        said = f"all texts of each of {len(full):,} questions are identical"
+    if identical >= 5:
+        said = f"all texts of each of {identical:,} questions are identical"
         return f"{said}: a cache may serve copies, or the model is that sure"
     return None
 
@@ -431,7 +456,9 @@ def answers_asked(views: Iterable[QuestionView]) -> dict[str, Asked]:
     return found
 
 
-def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, dict[str, float | None]]:
+def elicited_scores(
+    store: Store, views: Sequence[QuestionView], names: Sequence[str] | None = None
+) -> dict[str, dict[str, float | None]]:
     """Read the confidences that a run's model was asked for after the run.
 
     Parameters
@@ -440,6 +467,8 @@ def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, di
         The run file.
     views : sequence of QuestionView
         Its questions.
+    names : sequence of str, optional
+        Only these elicitations.
 
     Returns
     -------
@@ -453,6 +482,8 @@ def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, di
     questions = {view.question.id: view.question for view in views if view.question.id in asked}
     found: dict[str, dict[str, float | None]] = {}
     for name, options in chosen.items():
+        if names is not None and name not in names:
+            continue
         template = follow_up(identity, name, options, asked)
         for key, replies in read_guesses(store, template, questions.values(), options["draws"]).items():
             readable = [reply for reply in replies if reply]

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from semece.errors import SemeceError, StoreError
-from semece.judges import STAGES, as_asked, open_judges
-from semece.prompts import is_short, reader_id
+from semece.errors import ParseError, SemeceError, StoreError, meant
+from semece.judges import STAGES, Missing, as_asked, open_judges, run_procedure
+from semece.prompts import reader_id
 from semece.runs.corrections import Correction, KeptAudit
-from semece.runs.graded_classes import GradedClasses, graded_classes
+from semece.runs.graded_classes import ENTERING, GradedClasses, classes_in
 from semece.runs.named_scores import STAGE, kinds_of, numbers_as_given
-from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, answers_of, copies_alarm
+from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, answers_of, columns_of, copies_alarm
 from semece.runs.recalibrated import applied_effects, recalibrated, recalibration_text, warning_of
+from semece.runs.run_columns import MAKER, RunColumns
 from semece.runs.scored_questions import NamedScore, ScoredQuestions, named_scores, score_names
 from semece.runs.scored_samples import read_sample
-from semece.sampling import Settings, read_reply
-from semece.store import FINAL, Store
+from semece.sampling import Settings, read_reply, usable_answers
+from semece.store import FINAL, JudgeReplies, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import polars as pl
 
+    from semece.judges import Query
+    from semece.records import Question
     from semece.stats import Effect, Pool, Recalibration
 
 __all__ = ["Names", "QuestionView", "Run", "all_names", "names_of", "pool_of"]
@@ -47,6 +50,32 @@ class Names(NamedTuple):
     def title(self) -> str:
         """Both in one text."""
         return f"{self.dataset} · {self.model}"
+
+
+class JudgeReply(NamedTuple):
+    """What a judge sent back.
+
+    Parameters
+    ----------
+    judge : str
+        The judge's id.
+    stage : {'partition', 'grade'}
+        What it was asked for.
+    answer : str or None
+        The answer that stands for the class which it was to grade; None where it was not about one class of the run.
+    text : str
+        The reply, whole.
+    """
+
+    judge: str
+    stage: str
+    answer: str | None
+    text: str
+
+    @property
+    def asked(self) -> str:
+        """The stage, and of a grade the class, in one text."""
+        return self.stage if self.answer is None else f"{self.stage} of {self.answer!r}"
 
 
 class Run:
@@ -132,14 +161,38 @@ class Run:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        """Show what it is of, how far it is, and how often it is right and sure; numbers by its judge alone."""
+        from html import escape
+
+        from semece.stats import accuracy_interval, gap_interval, interval_html
+
+        done = self.estimates().filter(status="complete").drop_nulls(["sem1", "correct"])
+        complete, selected = self.complete
+        judges = " and ".join(dict.fromkeys(self.judge_names))
+        rows = {"Questions": f"{complete:,} complete of {selected:,}", "Answers per question": f"{self.n:,}"}
+        rows |= {"Judge": escape(judges), "File": escape(self.path)}
+        if done.height:
+            columns = done["sem1"].to_numpy(), done["correct"].to_numpy()
+            rows["Accuracy"] = interval_html(*accuracy_interval(columns[1]))
+            rows["Sem1 − accuracy"] = interval_html(*gap_interval(*columns))
+        lines = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{escape(self.name)}</caption>{lines}</table>"
+
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, and keep in it what was derived, if it can be written now."""
+        self._store.keep_derived()
         self._store.close()
+
+    def forget(self) -> None:
+        """Let go of the questions that were read; they are read again when they are asked for."""
+        for name in ("_as_read", "_views", "_questions", "recalibration_effects", "correction"):
+            self.__dict__.pop(name, None)
 
     @property
     def events(self) -> tuple[str, ...]:
         """What the run noticed, and what a reader notices now."""
-        copies = copies_alarm(self._views, self._store.repeated_provider_ids())
+        copies = copies_alarm(self._columns.identical, self._store.repeated_provider_ids())
         recorded = self._store.events()
         noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
         if slowed := sum(name == "pace" for name, _ in recorded):
@@ -237,6 +290,23 @@ class Run:
         self._store.keep_audit(self.judges[1].id, audit.stamp, audit._asdict())
         self.__dict__.pop("correction", None)
 
+    def forget_audit(self) -> tuple[str, ...]:
+        """Use no audit of its judge from now on; give the sheets of the one that was used.
+
+        What people said stays in the file, but is not read any more; scoring the sheets again brings it back.
+
+        Raises
+        ------
+        SemeceError
+            There is no audit, or the file cannot be written now.
+        """
+        judge = self.judges[1].id
+        if (body := self._store.audit(judge)) is None:
+            raise SemeceError(f"{self.path}: there is no audit of the judge {judge} to forget")
+        self._store.keep_audit(judge, "", {})
+        self.__dict__.pop("correction", None)
+        return KeptAudit.read(body).sheets
+
     def settings(self) -> Settings:
         """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""
         return Settings(
@@ -273,41 +343,81 @@ class Run:
         """
         view = self._reading.one(question_id)
         if view is None:
-            raise SemeceError(f"{self.path} has no question {question_id!r} among its {len(self._view['ids'])}")
+            ids = self._view["ids"]
+            near = meant(question_id, ids)
+            raise SemeceError(f"{self.path} has no question {question_id!r}{near} among its {len(ids)}")
         return view
 
-    def judge_replies(self, question_id: str) -> list[str]:
-        """Raw replies of the judges about one question."""
-        return [reply.text for stage in STAGES for reply in self._store.replies(stage, question_id)]
+    def judge_replies(self, question_id: str) -> list[JudgeReply]:
+        """Raw replies of judges about one question: those of its own judges by stage and class, then of others."""
+        view, known = self.question(question_id), JudgeReplies(self._store)
+        classes = view.partition
+        found: dict[bytes, JudgeReply] = {}
+
+        def find(answer: str | None, query: Query) -> Any:  # noqa: ANN401 - what the query reads
+            rows = known.rows(query)
+            found.update({row.key: JudgeReply(query.judge, row.stage, answer, row.text) for row in rows})
+            return known.find(query)
+
+        answers, (grouping, grading) = usable_answers(view.responses), self.judges
+        with suppress(ParseError, Missing):
+            run_procedure(grouping.classes(view.question, answers), partial(find, None))
+        asked = [] if classes is None else [(classes, *pair) for pair in enumerate(classes.representatives)]
+        for some, label, answer in asked:
+            with suppress(ParseError, Missing):
+                run_procedure(grading.verdict(view.question, some, label), partial(find, answer))
+        rest = (row for stage in STAGES for row in self._store.replies(stage, question_id) if row.key not in found)
+        return [*found.values(), *(JudgeReply(row.judge or "", row.stage, None, row.text) for row in rest)]
+
+    @property
+    def _by_question(self) -> bool:
+        """Whether something in its numbers is read question by question: scores, a recalibration."""
+        return self.recalibration is not None or self._reading.scored
+
+    @cached_property
+    def _columns(self) -> RunColumns:
+        """What the numbers need: kept in the file, and made of its questions again if a row has changed since."""
+        if self._by_question or "_views" in self.__dict__:
+            return columns_of(self._views, self._view)
+        maker = " ".join((MAKER, self.reader.id, *(f"{judge.id} {judge.derived_id}" for judge in self.judges)))
+        kept = self._store.kept(maker, self._view, lambda: columns_of(self._views, self._view).packed())
+        return RunColumns.unpacked(kept)
+
+    @cached_property
+    def _questions(self) -> list[Question] | None:
+        """Its questions, in the order of its columns; None: it has none."""
+        if self._by_question or "_views" in self.__dict__:
+            return [view.question for view in self._views]
+        return list(self._store.questions(self._view["ids"]))
 
     @property
     def complete(self) -> tuple[int, int]:
         """How many of the selected questions have all their responses, and how many there are."""
-        return sum(view.missing == 0 for view in self._views), len(self._views)
+        found = self._columns
+        return found.count(found.missing == 0), found.table.n_questions
 
     @property
     def counts(self) -> dict[str, int]:
         """Responses by status, and ``missing``."""
-        statuses: Counter[str] = Counter(response.status for view in self._views for response in view.responses)
-        return {**statuses, "missing": sum(view.missing for view in self._views)}
+        return {**self._columns.statuses, "missing": self._columns.count(self._columns.missing)}
 
     @property
     def confidences(self) -> tuple[int, int]:
         """How many usable responses state a confidence, and how many of those cannot be read."""
-        usable = [r for view in self._views for r in view.responses if r.usable]
-        stated = [r for r in usable if r.stated or r.confidence is not None]
-        return len(stated), sum(r.confidence is None for r in stated)
+        return self._columns.confidences
 
     @property
-    def unlabelled(self) -> list[str]:
-        """Texts of responses that were read whole, without an answer line or a conclusion, and are no short answers."""
-        texts = (r.text for view in self._views for r in view.responses if r.status == "fallback")
-        return [text for text in texts if not is_short(text)]
+    def unlabelled(self) -> tuple[int, str]:
+        """How many responses were read whole, without an answer line or a conclusion, and are no short answers.
+
+        And the first of them.
+        """
+        return self._columns.unlabelled
 
     @property
     def missing(self) -> int:
         """Replies that another invocation may still get: responses, and what the judges lack of complete questions."""
-        return sum(view.missing + view.lacking for view in self._views)
+        return self._columns.count(self._columns.missing + self._columns.lacking)
 
     @property
     def undelivered(self) -> dict[str, int]:
@@ -323,18 +433,30 @@ class Run:
         """
         import polars as pl
 
-        rows = [{"text": view.question.text, **asdict(view.estimate)} for view in self._views]
-        schema: dict[str, Any] = {"text": pl.String, "question_id": pl.String, "status": pl.String}
-        schema |= dict.fromkeys(("n_responses", "n_classes"), pl.Int64)
-        schema |= dict.fromkeys(_NUMBERS, pl.Float64) | {"refused": pl.Boolean}
-        table = pl.DataFrame(rows, schema=schema)
-        columns = [pl.Series(name, values, dtype=pl.Float64) for name, values in score_columns(self._views).items()]
-        return with_regimes(table.select("question_id", "text", "status", *list(schema)[3:])).with_columns(*columns)
+        found, questions = self._numbers, self._questions
+        if questions is None:
+            return found.with_columns(pl.col("question_id").cast(pl.String), text=pl.lit(""))
+        named = {"question_id": [q.id for q in questions], "text": [q.text for q in questions]}
+        columns = [pl.Series(name, values, dtype=pl.String) for name, values in named.items()]
+        columns += [pl.Series(name, values, dtype=pl.Float64) for name, values in self._read_off().items()]
+        first = ("question_id", "text", "status")
+        return found.drop("weight").with_columns(columns).select(*first, pl.all().exclude(first))
+
+    def _read_off(self) -> dict[str, list[float | None]]:
+        """Give the scores that do not follow from the counts of its answers, by name."""
+        if not self._by_question:
+            return {}
+        mapped = [] if self.recalibration is None else [self.recalibration.score]
+        return {name: [view.score(name) for view in self._views] for name in (*score_names(self._views), *mapped)}
+
+    @cached_property
+    def _numbers(self) -> pl.DataFrame:
+        return self._columns.numbers(exclude=self._view["not_attempted"] == "exclude")
 
     @property
     def given(self) -> dict[str, bool]:
         """The scores that it was given, by name, each with whether only its order means something."""
-        return score_names(self._views)
+        return score_names(self._views) if self._by_question else {}
 
     def scores(self) -> list[NamedScore]:
         """Give every score of the complete questions: Sem1, Sem2, Ver, and those that the run was given."""
@@ -357,13 +479,17 @@ class Run:
 
     def classes(self) -> GradedClasses:
         """Class counts with the grade of every class, for SemX: ungraded questions are among them."""
-        return graded_classes(self._views)
+        import numpy as np
+
+        entering = np.flatnonzero(self._numbers["status"].is_in(list(ENTERING)).to_numpy())
+        ids = None if self._questions is None else [self._questions[place].id for place in entering.tolist()]
+        return classes_in(self._columns.table.take(entering), ids)
 
     def questions(self) -> pl.DataFrame:
         """One row per selected question: id, text, references."""
         import polars as pl
 
-        rows = [(v.question.id, v.question.text, list(v.question.references)) for v in self._views]
+        rows = [(q.id, q.text, list(q.references)) for q in self._questions or ()]
         schema: dict[str, Any] = {"question_id": pl.String, "text": pl.String, "references": pl.List(pl.String)}
         return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -427,25 +553,6 @@ def pool_of(views: Sequence[QuestionView]) -> Pool:
 def score_columns(views: Sequence[QuestionView]) -> dict[str, list[float | None]]:
     """Give the scores that some questions were given, by name, with one value per question."""
     return {name: [view.score(name) for view in views] for name in score_names(views)}
-
-
-_NUMBERS = ("margin", "top_two_mass", "sem1", "sem2", "verbalized", "correct", "correct_split")
-
-
-def with_regimes(table: pl.DataFrame) -> pl.DataFrame:
-    """Add the regime of each question with a margin; as a run computes its estimators."""
-    import polars as pl
-
-    from semece.stats import regime
-
-    known = table.select(pl.col("margin").is_not_null() & (pl.col("n_responses") >= 2)).to_series()
-    names: list[str | None] = [None] * len(table)
-    rows = table.filter(known)
-    if len(rows):
-        columns = (rows[name].to_numpy() for name in ("margin", "top_two_mass", "n_classes", "n_responses"))
-        for place, name in zip(known.arg_true(), regime(*columns, design="as-run"), strict=True):
-            names[place] = str(name)
-    return table.with_columns(pl.Series("regime", names, dtype=pl.String))
 
 
 def _response_rows(view: QuestionView) -> Iterator[tuple[Any, ...]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
-from semece.errors import ParseError, StoreError, visible
+from semece.errors import ParseError, StoreError, meant, visible
 from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault
 from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
 from semece.prompts import is_blank, is_non_answer, read_response
@@ -279,7 +279,8 @@ def _kinds(samples: Sequence[FileQuestion], reading: SamplesReading, findings: F
     names = dict.fromkeys(name for s in samples for each in (s.numbers, *(r.numbers for r in s.drawn)) for name in each)
     for name in reading.scores:
         if name not in names:
-            raise ParseError(f"there is no score {name!r} in the files; they have {', '.join(names) or 'none'}")
+            known = ", ".join(names) or "none"
+            raise ParseError(f"there is no score {name!r}{meant(name, names)} in the files; they have {known}")
     kinds = {name: reading.scores.get(name) or findings.kinds.get(name, CONFIDENCE_KIND.text) for name in names}
     try:
         read = {check_score_name(name): ScoreKind.of(kind) for name, kind in kinds.items()}
@@ -349,7 +350,8 @@ def _scorer(names: Sequence[str], wanted: str | None) -> str:
     if wanted is None and len(names) > 1:
         raise ParseError(f"--judge given needs one kind of scores; got {', '.join(names)}: choose one with --scorer")
     if wanted is not None and wanted not in names:
-        raise ParseError(f"there are no scores named {wanted!r}; the files have {', '.join(names)}")
+        near = meant(wanted, names)
+        raise ParseError(f"there are no scores named {wanted!r}{near}; the files have {', '.join(names)}")
     return wanted or names[0]
 
 

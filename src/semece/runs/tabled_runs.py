@@ -6,7 +6,6 @@ Reading commands take it as a run. What joins questions, or shows one, needs the
 from __future__ import annotations
 
 import json
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,10 +15,10 @@ from semece.canonical_json import canonical, replacing
 from semece.errors import ParseError, SemeceError
 from semece.formats import Wanted, check_labels, is_labelled, labelled_answers, open_samples, parquet_files
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
-from semece.runs.graded_classes import ENTERING, GradedClasses
-from semece.runs.run import Names, Run, with_regimes
+from semece.runs.run import Names, Run
+from semece.runs.run_columns import RunColumns, grade_code
 from semece.runs.scored_samples import SamplesReading, check_judge, responses_of, sentences_of
-from semece.stats import NO_ANSWER, UNGRADED, Counts, WeightedTable, merge, partial, per_question, weighted_estimates
+from semece.stats import Counts, WeightedTable, merge, partial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from semece.formats import FileQuestion
-    from semece.records import Verdict
     from semece.runs.question_views import QuestionView
     from semece.stats import Recalibration
 
@@ -128,7 +126,7 @@ def _judged(samples: Sequence[FileQuestion], judge: str, pattern: str | None) ->
         labels.append([*judged.classes.labels, *failed] if judged.classes else failed)
         names = judged.classes.representatives if judged.classes else ()
         verdicts = {grade.label: grade.verdict for grade in judged.grades}
-        grades.append([_grade(verdicts.get(label), name) for label, name in enumerate(names)])
+        grades.append([grade_code(verdicts.get(label), name) for label, name in enumerate(names)])
         confidences = [r.confidence for r in usable if r.confidence is not None]
         stated[:, place] = len(confidences), sum(confidences)
     flat = (array for lists in (labels, grades) for array in _end_to_end(lists))
@@ -139,13 +137,6 @@ def _given(sample: FileQuestion) -> Any:  # noqa: ANN401 - what the judge of giv
     if sample.labels is None:
         raise ParseError("no labels came with the question; choose --judge rules")
     return read_given(sample.labels, sample.grades, n=len(sample.drawn))
-
-
-def _grade(verdict: Verdict | None, name: str) -> int:
-    """Give the number of what a class is."""
-    if verdict == "not_attempted" or not name:
-        return NO_ANSWER
-    return UNGRADED if verdict is None else int(verdict == "correct")
 
 
 def _end_to_end(lists: Sequence[Sequence[int]]) -> Iterator[NDArray[np.int64]]:
@@ -252,13 +243,19 @@ class TabledRun(Run):
 
     def __init__(self, path: Path) -> None:
         self.path, self.recalibration, self._corrected = str(path), None, False
-        self._table = read_table(path)
-        about = _about(path) or {}
+        table, about = read_table(path), _about(path) or {}
         self.model, self.dataset = str(about.get("model") or "samples"), str(about.get("name", path.stem))
         self.names = Names(self.dataset, self.model)
         self.name, self.answered_by = self.names.title, self.model
-        self.n = int((self._table.counts.responses + self._table.failed).max(initial=0))
+        self.n = int((table.counts.responses + table.failed).max(initial=0))
         self.judge_names = (str(about.get("judge", "given")),) * 2
+        self._view = {"not_attempted": "incorrect"}
+        self.__dict__ |= {"_columns": _columns_of(table), "_questions": None}
+
+    @property
+    def _by_question(self) -> bool:
+        """Nothing is: there are no questions."""
+        return False
 
     def close(self) -> None:
         """Nothing is open."""
@@ -269,11 +266,6 @@ class TabledRun(Run):
         return ()
 
     @property
-    def given(self) -> dict[str, bool]:
-        """It was given no scores."""
-        return {}
-
-    @property
     def failed_calls(self) -> tuple[int, int]:
         """No call was made."""
         return 0, 0
@@ -282,55 +274,6 @@ class TabledRun(Run):
     def spent(self) -> tuple[float | None, int, int]:
         """Nothing was spent."""
         return 0.0, 0, 0
-
-    @property
-    def complete(self) -> tuple[int, int]:
-        """Every question is there with all its responses."""
-        return self._table.n_questions, self._table.n_questions
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Responses by status."""
-        failed = int(self._table.failed @ self._table.weights)
-        return {"parsed": self._table.n_answers, "empty": failed, "missing": 0}
-
-    @property
-    def confidences(self) -> tuple[int, int]:
-        """How many responses state a confidence; all can be read."""
-        return int(self._table.stated @ self._table.weights), 0
-
-    @property
-    def unlabelled(self) -> list[str]:
-        """There are no texts."""
-        return []
-
-    @property
-    def missing(self) -> int:
-        """Nothing is missing."""
-        return 0
-
-    def estimates(self) -> pl.DataFrame:
-        """One row per distinct question, with ``weight``: how many questions are like it."""
-        return self._estimates
-
-    @cached_property
-    def _estimates(self) -> pl.DataFrame:
-        import polars as pl
-
-        table = self._table
-        refused = pl.Series(
-            "refused", per_question(np.maximum, table.counts.is_mode & table.refused, table.counts.offsets)
-        )
-        return with_regimes(
-            weighted_estimates(table).with_columns(pl.col("question_id").cast(pl.String), refused, text=pl.lit(""))
-        )
-
-    def classes(self) -> GradedClasses:
-        """Class counts with the grade of every class, and how often each question occurs."""
-        entering = self._table.take(np.flatnonzero(self.estimates()["status"].is_in(list(ENTERING))))
-        ids = np.arange(len(entering.weights)).astype(np.str_)
-        refused = entering.refused.astype(np.float64)
-        return GradedClasses(entering.counts, entering.correct, refused, ids, entering.weights)
 
     def question_views(self) -> tuple[QuestionView, ...]:
         """Refuse: a table has no questions."""
@@ -345,6 +288,14 @@ class TabledRun(Run):
         raise SemeceError(
             f"{self.path} is a table of counts without questions; what lists or joins questions needs the run file"
         )
+
+
+def _columns_of(table: WeightedTable) -> RunColumns:
+    """Put a table in columns; every question is there with all its responses."""
+    usable, nothing = table.counts.responses, np.zeros(len(table.weights), dtype=np.int64)
+    failed, stated = int(table.failed @ table.weights), int(table.stated @ table.weights)
+    statuses = {"parsed": table.n_answers, "empty": failed}
+    return RunColumns(table, usable, nothing, nothing, nothing, statuses, (stated, 0), (0, ""), 0)
 
 
 def open_run(

@@ -12,8 +12,7 @@ from inspect import get_annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from semece.canonical_json import ordinary
-from semece.errors import ParseError, SemeceError
+from semece.errors import ParseError, SemeceError, meant, ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,10 +41,13 @@ class Rule:
         The rule, for people.
     holds : callable
         Whether a value keeps it.
+    names : tuple of str
+        The values that keep it, if they are a few names.
     """
 
     text: str
     holds: Callable[[Any], bool]
+    names: tuple[str, ...] = ()
 
 
 def at_least(least: int) -> Rule:
@@ -55,7 +57,7 @@ def at_least(least: int) -> Rule:
 
 def one_of(*names: str) -> Rule:
     """Make the rule of a few names."""
-    return Rule((" or " if len(names) == 2 else ", ").join(names), lambda value: value in names)
+    return Rule((" or " if len(names) == 2 else ", ").join(names), lambda value: value in names, names)
 
 
 def _same(value: Any) -> Any:  # noqa: ANN401 - any value
@@ -199,7 +201,9 @@ def check_options(settings: object) -> None:
     for row in options_of(type(settings)):
         value = row.write(getattr(settings, row.field))
         if row.rule is not None and value is not None and not row.rule.holds(value):
-            raise SemeceError(f"{row.name.replace('_', '-')} must be {row.rule.text}; got {value}")
+            raise SemeceError(
+                f"{row.name.replace('_', '-')} must be {row.rule.text}; got {value}{meant(str(value), row.rule.names)}"
+            )
 
 
 def text_in(path: str | Path) -> str:

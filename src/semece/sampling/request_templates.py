@@ -8,7 +8,7 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from semece.canonical_json import digest
-from semece.errors import SemeceError
+from semece.errors import SemeceError, meant
 from semece.models import Decoding, Message, Request, service_of
 from semece.prompts import ELICITATIONS, AskedAnswer, Guess, Scale, Stated, load_text
 from semece.sampling.answer_likelihoods import truth_logprobs
@@ -152,7 +152,9 @@ def drawn_as(identity: Mapping[str, Any], name: str, draws: int | None = None) -
         There is no such elicitation, `draws` is below 1, or the file holds samples of another program.
     """
     if name not in ELICITATIONS:
-        raise SemeceError(f"an elicitation must be one of {', '.join(ELICITATIONS)}; got {name!r}")
+        raise SemeceError(
+            f"an elicitation must be one of {', '.join(ELICITATIONS)}; got {name!r}{meant(name, ELICITATIONS)}"
+        )
     if draws is not None and draws < 1:
         raise SemeceError(f"draws must be at least 1; got {draws}")
     if "temperature" not in identity:

@@ -12,8 +12,9 @@ import logging
 import shlex
 import sqlite3
 import time
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,7 +23,7 @@ from semece.errors import StoreError
 from semece.records import Question
 from semece.store.audits import changed_audits, keep_audit, newest_audit
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
-from semece.store.derived import Derived
+from semece.store.derived import Derived, source_of
 from semece.store.file_guard import FileGuard, copied_aside
 from semece.store.schema import (
     FINAL,
@@ -106,6 +107,7 @@ class StoredReply:
 _FIELDS = tuple(each.name for each in fields(StoredReply))
 _COLUMNS = f"{', '.join(_FIELDS).replace('index', 'position')}, superseded"
 """A row holds the fields of a reply, in their order, and whether it was set aside."""
+_values = attrgetter(*_FIELDS)
 
 _CURE = (
     "Take a copy of it from before, or 'semece doctor {} --set-aside' sets what is damaged aside, so that it is asked "
@@ -152,6 +154,7 @@ class Store:
         self._whole: set[tuple[str, str]] = set()
         self.derived = Derived(self._execute if found >= WITH_DERIVED else None)
         self.trouble: str | None = None
+        self._summed: tuple[tuple[int, int], list[Any]] | None = None
         self._before = int(self._execute("SELECT coalesce(max(id), 0) FROM replies")[0][0]) if write else 0
         if write and self.path != ":memory:":
             self._say_journal(journal_mode(self._connection))
@@ -291,7 +294,7 @@ class Store:
     def append(self, rows: Iterable[StoredReply]) -> None:
         """Queue replies; :meth:`flush` commits them. The first delivered reply of a key stands."""
         now = time.time()
-        self._pending.extend(row if row.time else replace(row, time=now) for row in rows)
+        self._pending.extend(row if row.time else _stamped(row, now) for row in rows)
 
     def flush(self) -> None:
         """Commit what is queued. On an error nothing of it is written and it stays queued."""
@@ -327,11 +330,18 @@ class Store:
     def _insert_replies(self) -> None:
         """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
         sql = f"INSERT INTO replies ({_COLUMNS}, checksum) VALUES ({','.join('?' * 19)})"  # noqa: S608
-        for reply in self._pending:
-            row = _row(reply)
-            stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0, reply_checksum((*row, 0))))
-            if not stands.rowcount and reply.call is not None:
-                self._connection.execute(sql, (*row, 1, reply_checksum((*row, 1))))
+        rows = [(*_row(reply), 0) for reply in self._pending]
+        first = f"{sql} ON CONFLICT DO NOTHING"
+        self._connection.execute("SAVEPOINT at_once")
+        stored = self._connection.executemany(first, ((*row, reply_checksum(row)) for row in rows)).rowcount
+        if stored < len(rows):  # one of them came before: which one, is seen one by one
+            self._connection.execute("ROLLBACK TO at_once")
+            for reply, row in zip(self._pending, rows, strict=True):
+                stands = self._connection.execute(first, (*row, reply_checksum(row)))
+                if not stands.rowcount and reply.call is not None:
+                    aside = (*row[:-1], 1)
+                    self._connection.execute(sql, (*aside, reply_checksum(aside)))
+        self._connection.execute("RELEASE at_once")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -385,10 +395,11 @@ class Store:
             with self._transaction():
                 self.derived.write(self._connection)
             self.derived.written()
-        elif self.derived.changed and Path(self.path).stat().st_mode & 0o222:
+        elif self.derived.changed:
             with contextlib.suppress(StoreError, OSError, sqlite3.Error):
-                self._write_aside(self.derived.write)
-                self.derived.written()
+                if Path(self.path).stat().st_mode & 0o222:
+                    self._write_aside(self.derived.write)
+                    self.derived.written()
 
     def _write_aside(self, write: Callable[[sqlite3.Connection], None]) -> None:
         self._guard.lock_name()
@@ -399,6 +410,38 @@ class Store:
                 write(connection)
         finally:
             self._guard.release()
+
+    def kept(self, maker: str, made_of: object, make: Callable[[], Any]) -> Any:  # noqa: ANN401 - any JSON value
+        """Give what was derived of all rows together; made again if a row has changed, come or gone since.
+
+        Parameters
+        ----------
+        maker : str
+            Under which id it stands.
+        made_of : object
+            Of what else it is made, as JSON.
+        make : callable
+            Makes it.
+        """
+        if self._format < WITH_CHECKSUMS:  # without checksums of whole rows a change could stay unseen
+            return make()
+        source, state = source_of(made_of), self._state()
+        found = self.derived.get(maker, source)
+        if found is None or found[0] != state:
+            found = [state, make()]
+            self.derived.put(maker, source, found)
+        return found[1]
+
+    def _state(self) -> list[Any]:
+        """Sum up all replies and questions: whatever is changed changes a checksum, and what is added up here."""
+        rows = "count(*), coalesce(max(id), 0), sum(checksum), sum(superseded), sum(position)"
+        sums = "total(input_tokens), total(output_tokens), total(cost), count(cost)"
+        now = self._execute("PRAGMA data_version")[0][0], self._connection.total_changes
+        if self._summed is None or self._summed[0] != now:
+            replies = self._execute(f"SELECT {rows}, {sums} FROM replies NOT INDEXED")  # noqa: S608 - constants
+            questions = self._execute("SELECT count(*), sum(checksum) FROM questions")
+            self._summed = now, [*replies[0], *questions[0]]
+        return self._summed[1]
 
     def audit(self, judge: str) -> dict[str, Any] | None:
         """Read the audit of a judge that was kept last, by the judge's id; None if there is none.
@@ -459,13 +502,15 @@ class Store:
 
     def spent(self) -> dict[str, tuple[int, int, float | None]]:
         """Per stage: input tokens, output tokens, cost in USD (None if no price is known)."""
+        rows = self._spent() if self.write else self.kept("spent-1", None, self._spent)
+        return {r[0]: (int(r[1]), int(r[2]), (r[3] or 0.0) if r[5] == r[4] else None) for r in rows}
+
+    def _spent(self) -> list[Any]:
         self._test_all()
-        sql = (
+        return self._execute(
             "SELECT stage, total(input_tokens), total(output_tokens), sum(cost), "
             "count(input_tokens), count(cost) FROM replies GROUP BY stage"
         )
-        rows = self._execute(sql)
-        return {r[0]: (int(r[1]), int(r[2]), (r[3] or 0.0) if r[5] == r[4] else None) for r in rows}
 
     def bills(self) -> list[tuple[str | None, float, int, int, int]]:
         """Per judge (None: who responds): known USD, all tokens, input and output tokens without a known cost."""
@@ -553,9 +598,19 @@ class Store:
 
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
-        sql = f"SELECT count(*), coalesce(sum({_MAYBE_PAID}), 0) FROM replies WHERE status IN {_NOTHING_CAME}"  # noqa: S608
-        failed, paid = self._execute(sql)[0]
-        return int(failed), int(paid)
+        failed, paid, _ = self._calls()
+        return failed, paid
+
+    def _calls(self) -> list[int]:
+        """Count failed calls, those that may have been paid for, and those that came under an earlier call's id."""
+
+        def count() -> list[int]:
+            failed = f"status IN {_NOTHING_CAME}"
+            counts = f"coalesce(sum({failed}), 0), coalesce(sum({failed} AND {_MAYBE_PAID}), 0)"
+            sql = f"SELECT {counts}, count(provider_id) - count(DISTINCT provider_id) FROM replies NOT INDEXED"  # noqa: S608
+            return list(self._execute(sql)[0])
+
+        return count() if self.write else list(self.kept("calls-1", None, count))
 
     def last_failure(self, judges: Sequence[str] = ()) -> str | None:
         """Read the sentence of the newest call that delivered nothing; of these judges, if some are named by id.
@@ -571,8 +626,7 @@ class Store:
 
     def repeated_provider_ids(self) -> int:
         """Count calls that came back under a request id of an earlier call."""
-        sql = "SELECT count(provider_id) - count(DISTINCT provider_id) FROM replies"
-        return int(self._execute(sql)[0][0])
+        return self._calls()[2]
 
     def add_event(self, name: str, text: str) -> None:
         """Record what the run noticed, without bodies, and say it to the log."""
@@ -628,9 +682,15 @@ class Store:
         return {row[0] for row in self._execute(sql, (prefix, prefix + "~"))}
 
 
+def _stamped(r: StoredReply, now: float) -> StoredReply:
+    """Give a reply its time."""
+    values = [*_values(r)[:-1], now]
+    return StoredReply(*values)
+
+
 def _row(r: StoredReply) -> tuple[Any, ...]:
-    stored = replace(r, text=encodable(r.text), raw=encodable(r.raw))
-    return tuple(getattr(stored, name) for name in _FIELDS)
+    key, stage, question_id, index, status, text, raw, *more = _values(r)
+    return key, stage, question_id, index, status, encodable(text), encodable(raw), *more
 
 
 def _place(row: Sequence[Any]) -> str:

@@ -12,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import canonical, ordinary, replacing
-from semece.errors import DiskError, StoreError, shortened, visible
+from semece.canonical_json import canonical, replacing
+from semece.errors import DiskError, StoreError, beside, ordinary, shortened, visible
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import TABLES as DERIVED_TABLES
 from semece.store.derived import derived_checksum
@@ -204,7 +204,7 @@ def _undo_what_was_cut_short(file: Path) -> None:
 
 def _check_header(file: Path, *, refused: type[StoreError]) -> None:
     if not file.exists():
-        raise StoreError(f"{file} does not exist; 'semece run' makes run files")
+        raise StoreError(f"{file} does not exist{beside(file)}; 'semece run' makes run files")
     try:
         with ordinary(file).open("rb") as stream:
             head = stream.read(16)

@@ -15,10 +15,9 @@ from semece.stats.counts.blocks import (
     groups,
     is_much,
     pieces,
-    sorted_rows,
+    subset_tables,
     subsets,
 )
-from semece.stats.counts.polynomials import subset_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,10 +99,8 @@ def binned_selection(
 
 
 def _select_one_by_one(counts: Counts, size: int, values: Floats, bins: Integers, found: Floats) -> None:
-    """Treat questions one by one in numpy."""
     inside = np.equal.outer(bins, np.arange(found.shape[1])).astype(np.float64)
-    for q, places in enumerate(sorted_rows(counts.values, counts.offsets)):
-        table = subset_table(counts.values[places], size)
+    for q, (places, table) in enumerate(subset_tables(counts, size)):
         by_bin = table @ inside[: table.shape[1]]
         outside = table * (counts.values[places][:, None] - np.arange(table.shape[1]))
         found[q, :, 0] = by_bin.sum(axis=0)

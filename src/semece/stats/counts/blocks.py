@@ -281,21 +281,28 @@ def _select_all(counts: Counts, ties: Ties) -> Selection:
     return Selection(chosen / tied[counts.question], largest, largest)
 
 
-def _select_subsets(counts: Counts, size: int, ties: Ties) -> Selection:
-    """Treat questions one by one in numpy."""
-    out = Selection(np.zeros(len(counts.values)), np.zeros(len(counts)), np.zeros(len(counts)))
-    for q, row in enumerate(sorted_rows(counts.values, counts.offsets)):
+def subset_tables(counts: Counts, size: int, ties: Ties = "uniform") -> Iterator[tuple[Integers, Floats]]:
+    """Give each question's places and its table, one by one in numpy; questions with equal counts share a table."""
+    tables: dict[bytes, Floats] = {}
+    for row in sorted_rows(counts.values, counts.offsets):
         places = np.sort(row) if ties == "lowest" else row
-        table = subset_table(counts.values[places], size, ties=ties)
+        values = counts.values[places]
+        known = values.tobytes()
+        if known not in tables:
+            tables[known] = subset_table(values, size, ties=ties)
+        yield places, tables[known]
+
+
+def _select_subsets(counts: Counts, size: int, ties: Ties) -> Selection:
+    out = Selection(np.zeros(len(counts.values)), np.zeros(len(counts)), np.zeros(len(counts)))
+    for q, (places, table) in enumerate(subset_tables(counts, size, ties)):
         _write(out, q, places, table, counts.values[places])
     return out
 
 
 def _maximum_subsets(counts: Counts, size: int) -> Floats:
-    """Treat questions one by one in numpy."""
     out = np.zeros((len(counts), size + 1))
-    for q, places in enumerate(sorted_rows(counts.values, counts.offsets)):
-        table = subset_table(counts.values[places], size)
+    for q, (_, table) in enumerate(subset_tables(counts, size)):
         out[q, : table.shape[1]] = table.sum(axis=0)
     return out
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semece.stats.counts import Counts, subset_selection
+from semece.stats.counts import Counts, per_question, subset_selection
 from semece.stats.estimators import stated
 from semece.stats.estimators.count_arguments import selection_sizes
-from semece.stats.estimators.frequencies import margin, mode, n_classes, sem1, top_two_mass
-from semece.stats.estimators.held_out import held_out_frequency, sem2
+from semece.stats.estimators.frequencies import margin, n_classes, sem1, top_two_mass
+from semece.stats.estimators.held_out import held_out_frequency, sem2_of_splits
 from semece.stats.estimators.pairing import weighted
 from semece.stats.rows import Bools, Floats, Integers, check_choice
 
@@ -205,7 +205,7 @@ def _held_out(counts: Counts, grades: Grades, labels: Labels | None) -> dict[str
     if labels is None:
         confidence = held_out_frequency(some, sizes, found)
     else:
-        confidence = np.array([sem2(labels[q], method="splits") for q in there.tolist()])
+        confidence = sem2_of_splits([labels[q] for q in there.tolist()])
     split = np.full(len(there), np.nan)
     if grades.per_class.any():
         split = np.where(grades.per_class[there], weighted(some, found.probability, grades.classes[places]), np.nan)
@@ -218,12 +218,21 @@ def _pooled(counts: Counts, grades: Grades, labels: Labels | None, ties: str) ->
         return grades.questions
     weights = counts.mode_weights
     if ties == "earliest":
+        first = counts.first_mode[counts.responses > 0] if labels is None else _earliest(counts, labels)
         weights[:] = 0.0
-        first = counts.first_mode
-        for q in np.flatnonzero(counts.responses > 0).tolist():
-            weights[first[q] if labels is None else counts.offsets[q] + mode(labels[q])] = 1.0
+        weights[first] = 1.0
     means = weighted(counts, weights, grades.classes)
     return np.where(grades.per_class & (counts.responses > 0), means, grades.questions)
+
+
+def _earliest(counts: Counts, labels: Labels) -> Integers:
+    """Position in ``counts.values`` of the mode whose first response came earliest, of each question that has one."""
+    responses = counts.responses
+    places = np.concatenate([np.asarray(part, dtype=np.int64) for part in labels])
+    places += np.repeat(counts.offsets[:-1], responses)
+    order = np.where(counts.is_mode[places], np.arange(len(places)), len(places))
+    first = per_question(np.minimum, order, np.concatenate([[0], np.cumsum(responses)]))
+    return np.asarray(places[first[responses > 0]])
 
 
 def _means(verbalized: Sequence[Any] | Floats | None, missing: Missing, n: int) -> Floats:

@@ -11,7 +11,7 @@ from semece.stats.estimators.count_arguments import questions, selection_sizes
 from semece.stats.rows import check_choice, check_count, check_rng
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Unpack
 
     from numpy.typing import ArrayLike, NDArray
@@ -117,8 +117,11 @@ def sem2(
         raise ValueError(f"method={method!r} needs labels; got counts, which have no order")
     if method == "blocks":
         selection, evaluation = _blocks(labels, n_select)
-        return _held_out(selection, evaluation, ties)
-    return _splits(labels, n_select, ties, n_splits=check_count("n_splits", n_splits), rng=rng)
+        numbered = _numbered(np.concatenate([selection, evaluation])[None])
+        return float(_held_out(numbered[:, : len(selection)], numbered[:, len(selection) :], ties)[0])
+    values = integers(labels, "labels")
+    size = int(selection_sizes(questions(values, None), n_select)[0])
+    return float(_splits(values[None], size, ties, n_splits=check_count("n_splits", n_splits), rng=rng)[0])
 
 
 def selection_probability(
@@ -161,13 +164,42 @@ def held_out_frequency(counts: Counts, sizes: NDArray[np.int64], found: Selectio
     return np.clip((found.selected - found.largest) / (counts.responses - sizes), 0.0, 1.0)
 
 
-def _splits(labels: ArrayLike, n_select: int | None, ties: Ties, *, n_splits: int, rng: Seed) -> float:
-    """Mean over random splits, in the authors' order of operations."""
-    values = integers(labels, "labels")
-    size = int(selection_sizes(questions(values, None), n_select)[0])
+def sem2_of_splits(labels: Sequence[ArrayLike]) -> Floats:
+    """Give Sem2 of many questions over ten random halves, as :func:`sem2` gives it of each by ``method="splits"``.
+
+    Parameters
+    ----------
+    labels : sequence of Q label sequences
+        Classes of each question's responses, at least two.
+
+    Returns
+    -------
+    ndarray, shape (Q,)
+    """
+    parts = [np.asarray(part) for part in labels]
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    found = np.empty(len(parts))
+    for size in np.unique(sizes).tolist():
+        alike = np.flatnonzero(sizes == size)
+        found[alike] = _splits(np.stack([parts[q] for q in alike]), size // 2, "lowest", n_splits=10, rng=0)
+    return found
+
+
+def _splits(values: NDArray[np.int64], n_select: int, ties: Ties, *, n_splits: int, rng: Seed) -> Floats:
+    """Mean over random splits of each question, a row of labels, in the authors' order of operations."""
     generator = check_rng(rng)
-    orders = (generator.permutation(len(values)) for _ in range(n_splits))
-    return float(np.mean([_held_out(values[order[:size]], values[order[size:]], ties) for order in orders]))
+    orders = [generator.permutation(values.shape[1]) for _ in range(n_splits)]
+    numbered = _numbered(values)
+    parts = ((numbered[:, order[:n_select]], numbered[:, order[n_select:]]) for order in orders)
+    return np.asarray(np.stack([_held_out(*pair, ties) for pair in parts], axis=1).mean(axis=1))
+
+
+def _numbered(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the labels of each row from 0 in their order."""
+    row = np.arange(len(values))[:, None]
+    _, number = np.unique(values + row * (values.max(initial=0) + 1), return_inverse=True)
+    number = number.reshape(values.shape)
+    return np.asarray(number - number.min(axis=1, keepdims=True))
 
 
 def _blocks(labels: ArrayLike, n_select: int | None) -> Iterator[NDArray[np.int64]]:
@@ -182,10 +214,12 @@ def _blocks(labels: ArrayLike, n_select: int | None) -> Iterator[NDArray[np.int6
         yield values
 
 
-def _held_out(selection: NDArray[np.int64], evaluation: NDArray[np.int64], ties: Ties) -> float:
-    """Frequency in the evaluation block of the class that the selection block selects."""
-    counts = np.bincount(selection)
-    modes = np.flatnonzero(counts == counts.max())
+def _held_out(selection: NDArray[np.int64], evaluation: NDArray[np.int64], ties: Ties) -> Floats:
+    """Frequency in the evaluation block of the class that the selection block selects; a question a row."""
+    number, kinds = len(selection), max(selection.max(), evaluation.max()) + 1
+    places = selection + kinds * np.arange(number)[:, None]
+    counts = np.bincount(places.ravel(), minlength=number * kinds).reshape(number, kinds)
+    modes = counts == counts.max(axis=1, keepdims=True)
     if ties == "lowest":
-        return float(np.mean(evaluation == modes[0]))
-    return float(np.mean(np.isin(evaluation, modes)) / len(modes))
+        return np.asarray((evaluation == modes.argmax(axis=1)[:, None]).mean(axis=1))
+    return np.asarray(np.take_along_axis(modes, evaluation, axis=1).mean(axis=1) / modes.sum(axis=1))
