@@ -243,7 +243,7 @@ def choose_questions(
         begun = _begun(settings, path)
         if begun and {question.id for question in dataset.questions}.issuperset(begun):
             return dataset.select(ids=begun)
-    chosen = dataset.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
+    chosen = dataset.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed or 0)
     return chosen if settings.shard is None else _of_shard(chosen, settings.shard)
 
 
