@@ -119,7 +119,7 @@ def test_what_is_said_is_about_the_corrected_numbers(audited):
     assert f"held-out gap {row['held_out_gap']:.2f}" in said["model"]
     assert f"right {round(100 * row['accuracy'])} % of the time" in said["confidences"]
     assert said["audit"].startswith(
-        "People judged 80 answers of the judge's (given; audit-1.csv). Corrected: Accuracy,"
+        "People judged 80 answers that the judge had judged (given; audit-1.csv). Corrected: Accuracy,"
     )
     assert plain["audit"] == ""
     assert "95 % interval of Sem1-ECE - Sem2-ECE" not in said["regime"]
