@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from semece.runs.graded_classes import FEW
 from semece.runs.metrics import CONFIDENCES, scores_in
-from semece.runs.renderers import end_text, label, number_text, value_text
-from semece.stats import REGIMES, regime_text
+from semece.runs.renderers import label, value_text
+from semece.stats import REGIMES, end_text, number_text, regime_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -203,13 +203,14 @@ def audit_sentence(row: Mapping[str, Any]) -> str:
     >>> row = {"audit": "a-1.csv", "audited": 80, "audit_reason": "a class has no grade", "judge": "rules",
     ...     "corrected": ["accuracy", "sem1_gap", "sem1_ece"]}
     >>> audit_sentence(row).partition("; all ")[0]
-    "People judged 80 answers of the judge's (rules; a-1.csv). Corrected: Accuracy, Sem1-ECE"
+    'People judged 80 answers that the judge had judged (rules; a-1.csv). Corrected: Accuracy, Sem1-ECE'
     >>> audit_sentence(row).partition("; all ")[2]
     'other numbers are by the judge alone (held-out gap and SemX-ECE because a class has no grade).'
     """
     if not row.get("audit"):
         return ""
-    seen = f"People judged {plural(row['audited'], 'answer')} of the judge's ({row['judge']}; {row['audit']})"
+    answers = f"{plural(row['audited'], 'answer')} that the judge had judged"
+    seen = f"People judged {answers} ({row['judge']}; {row['audit']})"
     if not row["corrected"]:
         return f"{seen}, but nothing is corrected by them: {row['audit_reason']}."
     titles = ", ".join(label(name) for name in row["corrected"] if name == "held_out_gap" or not name.endswith("_gap"))
@@ -386,7 +387,10 @@ def bounds_text(row: Mapping[str, Any]) -> str:
         return ""
     names = {"accuracy": "accuracy lies", "sem1_ece": "Sem1-ECE", "sem2_ece": "Sem2-ECE"}
     known = {name: text for name, text in names.items() if row[f"{name}_least"] is not None}
-    parts = [f"{text} in {row[name + '_least']:.2f} to {row[name + '_most']:.2f}" for name, text in known.items()]
+    parts = [
+        f"{text} in {number_text(row[name + '_least'])} to {number_text(row[name + '_most'])}"
+        for name, text in known.items()
+    ]
     return f"Whatever their grades, {', '.join(parts)}"
 
 

@@ -12,7 +12,16 @@ from semece.runs.graded_classes import NOTHING_MEASURED, model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, given_scores, metrics_of, scores_in
 from semece.runs.run import all_names
 from semece.runs.sentences import REASONS, excluded_text, outcomes_text
-from semece.stats import REGIMES, Interval, accuracy_bounds, ece_bounds, in_order, paired_bootstrap, reliability_table
+from semece.stats import (
+    REGIMES,
+    Interval,
+    accuracy_bounds,
+    decimal_text,
+    ece_bounds,
+    in_order,
+    paired_bootstrap,
+    reliability_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -396,7 +405,7 @@ def _regimes(row: Mapping[str, Any]) -> str:
     """Write the shares of the regimes in percent."""
     if row[REGIMES[0]] is None:
         return "—"
-    return " / ".join(f"{100 * row[regime]:.0f}" for regime in REGIMES) + " %"
+    return " / ".join(decimal_text(100 * row[regime], 0) for regime in REGIMES) + " %"
 
 
 def _failures(row: Mapping[str, Any]) -> str:
