@@ -606,7 +606,8 @@ class Store:
 
         def count() -> list[int]:
             failed = f"status IN {_NOTHING_CAME}"
-            paid = f"CASE WHEN {failed} THEN {_MAYBE_PAID} END"  # AND may look at the raw text of samples, which is empty
+            # AND would look into the raw text of samples, too, which is empty
+            paid = f"CASE WHEN {failed} THEN {_MAYBE_PAID} END"
             counts = f"coalesce(sum({failed}), 0), coalesce(sum({paid}), 0)"
             sql = f"SELECT {counts}, count(provider_id) - count(DISTINCT provider_id) FROM replies NOT INDEXED"  # noqa: S608
             return list(self._execute(sql)[0])
