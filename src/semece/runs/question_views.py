@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from dataclasses import dataclass, field, fields, replace
 from statistics import fmean
@@ -498,6 +499,20 @@ def elicited_scores(
             for ending, value in _scores_of(store, questions[key], asked[key][1], readable).items():
                 found.setdefault(f"{template.stage}{ending}", {})[key] = value
     return found
+
+
+def lacking_elicitations(store: Store, views: Sequence[QuestionView]) -> Iterator[str]:
+    """Say of which questions a confidence is lacking that was asked for: their answers are others now, or not asked."""
+    chosen = store.meta("elicitations", {})
+    asked = answers_asked(views) if chosen else {}
+    for name in chosen:
+        found = elicited_scores(store, views, [name]).values()
+        lacking = len(asked) - len(set().union(*found))
+        if lacking:
+            yield (
+                f"{name} is lacking for {lacking:,} of {len(asked):,} questions, which have other answers now than "
+                f"were asked about: semece elicit {shlex.quote(store.path)} {name}"
+            )
 
 
 def _with_elicited(store: Store, views: Sequence[QuestionView]) -> Iterator[QuestionView]:
