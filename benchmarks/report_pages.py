@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TITLE = "Report pages in a browser"
 SIZES = ((1, 4326), (20, 500), (20, 4326))
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-STEPS = {"sort": ("gap", "change"), "filter": ("confident", "change"), "search": ("rather long answer", "input")}
+STEPS = {"sort": ("gap", "change"), "filter": ("confident", "change"), "search": ("several words 7", "input")}
 STEP = """async ([name, value, event]) => {
     const element = document.querySelector(`[name=${name}]`);
     const now = () => document.querySelector(".shown").textContent + document.querySelector(".questions").textContent;

@@ -68,7 +68,7 @@ def test_a_map_is_fitted_said_kept_and_applied(semece, runs):
         json.loads(semece("summary", "new.db", "--json", *more)[1])[0] for more in ((), ("--recalibrate", "map.json"))
     )
     assert "recalibration" not in before
-    assert after["recalibration"].endswith("10 questions that the map was fitted on are left out")
+    assert after["recalibration"].endswith("left out: 10 questions that the map was fitted on")
     assert (before["questions"], after["questions"]) == (90, 80)
     assert after["sem1_ece"] < before["sem1_ece"] / 2
     assert after["sem2_ece"] > 0.8 * before["sem2_ece"]
@@ -192,7 +192,7 @@ def test_refusals_are_no_part_of_a_map_and_a_reversed_order_is_no_help(semece):
     assert code == 0
     assert "Sem1, platt, 120 questions: " in out.splitlines()[0]
     assert "Recalibration helps" not in out.splitlines()[0]
-    assert out.splitlines()[1].startswith("60 questions whose most frequent answer is none are left out")
+    assert out.splitlines()[1].startswith("Left out: 60 questions whose most frequent answer is none.")
 
 
 def test_a_damaged_map_is_refused(semece, runs):
@@ -213,7 +213,7 @@ def test_a_question_that_is_wrapped_or_typed_otherwise_counts_as_seen(semece, ru
     assert semece("score", "again.jsonl", "-j", "exact", "-o", "again.db")[0] == 0
     (facts,) = json.loads(semece("summary", "again.db", "--recalibrate", "map.json", "--json")[1])
     assert facts["questions"] == 80
-    assert "120 questions that the map was fitted on are left out" in facts["recalibration"]
+    assert "left out: 120 questions that the map was fitted on" in facts["recalibration"]
 
 
 def planted(path):

@@ -61,7 +61,7 @@ def test_rare_large_residuals_make_an_interval_wider_than_their_spread_says():
 
 
 def test_a_width_that_nobody_can_pay_is_refused():
-    with pytest.raises(ValueError, match="a width of 1e-09 takes more than 1,000,000,000 questions"):
+    with pytest.raises(ValueError, match="width must be one that 1,000,000,000 questions can have, at least"):
         plan_questions(worst_spread(4), width=1e-9)
 
 

@@ -388,7 +388,7 @@ def test_columns_that_were_changed_on_the_disk_are_made_again(path):
     with Run(path) as run:
         expected = run.estimates()
     with closing(sqlite3.connect(path)) as connection, connection:
-        where = "maker = (SELECT id FROM makers WHERE name LIKE 'columns-1 %')"
+        where = "maker = (SELECT id FROM makers WHERE name LIKE 'all rows: columns-1 %')"
         assert connection.execute(f"UPDATE derived SET value = replace(value, '2', '1') WHERE {where}").rowcount == 1
     with Run(path) as run:
         assert run.estimates().equals(expected)

@@ -127,7 +127,7 @@ def _failed(error: Exception) -> int:
         case SemeceError():
             return _say(str(error), 2)
         case OSError():
-            return _say(f"the output cannot be written: {error.strerror or error}", 4)
+            return _say(f"{error.filename or 'the output'} cannot be written: {error.strerror or error}", 4)
         case _:
             return _unforeseen(error)
 

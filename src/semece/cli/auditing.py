@@ -170,13 +170,13 @@ def threshold_sentence(row: dict[str, Any]) -> str:
     """Say from which Sem1 on to answer once the judge's errors are corrected, or why nothing can be promised."""
     from semece import tables
 
-    target = f"{100 * row['target']:.0f} %"
+    target = f"{tables.number_text(100 * row['target'], 0)} %"
     if row["threshold"] is None:
         return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
     covered = tables.percent_text(row["coverage"])
     return (
-        f"Answer where Sem1 is at least {row['threshold']:.2f}: at least {target} of the answers are right: 95 % sure, "
-        f"the judge's errors corrected, if future questions are like these. {covered} of all "
+        f"Answer where Sem1 is at least {tables.number_text(row['threshold'])}: at least {target} of the answers are "
+        f"right: 95 % sure, the judge's errors corrected, if future questions are like these. {covered} of all "
         f"{row['questions']:,} questions asked are answered."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -222,7 +223,8 @@ def drift_sentence(title: str, baseline: str, rows: pl.DataFrame) -> str:
     if not alarms.height:
         return f"{title}: no change since {baseline} is shown."
     row = alarms.row(0, named=True)
-    text = f"{row['change']:+.2f} [{tables.end_text(row['change_low'])}, {tables.end_text(row['change_high'])}]"
+    low, high = (tables.end_text(row[f"change_{end}"]) for end in ("low", "high"))
+    text = f"{tables.number_text(row['change'], signed=True)} [{low}, {high}]"
     many = tables.plural(alarms.height, "alarm")
     return f"{title}: changed since {baseline}: {text} at look {row['look']} ({row['run']}), the first of {many}."
 
@@ -249,8 +251,8 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
         yield from _numbers(rows.drop("run"))
     yield (
         "\nBrackets are 95 % intervals, paired by question. Noise raises an ECE: 'debiased' is the best single "
-        "estimate without it, and ranks are by it. 'ahead' says how surely a run is ahead of every other; a run is "
-        "called ahead above 95 %."
+        "estimate without it, and ranks are by it. 'ahead' says how surely a run is ahead of every other: 0.00 if "
+        "another one's best estimate is as good or better, or if the data tell nothing. Above 95 % it is called ahead."
     )
 
 
@@ -349,11 +351,12 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
         raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
     typed = {"max": most, "min": least, "max_value": most_value, "min_value": least_value}
     limits = [Limit(kind, text) for kind, texts in typed.items() for text in texts or ()]  # type: ignore[arg-type]
-    with open_runs(filter(None, (run, baseline)), judge, recalibrate, uncorrected=uncorrected) as opened:
-        found = check_run(opened[0], limits, baseline=opened[1] if baseline else None)
-        print_checks(opened[0], found, as_json=as_json)
-        keep_files(opened[0].name, found, junit, badge)
-        done, selected = opened[0].complete
+    before = open_runs([baseline], judge, uncorrected=uncorrected) if baseline else nullcontext([None])
+    with open_runs([run], judge, recalibrate, uncorrected=uncorrected) as (opened,), before as (base,):
+        found = check_run(opened, limits, baseline=base)
+        print_checks(opened, found, as_json=as_json)
+        keep_files(opened.name, found, junit, badge)
+        done, selected = opened.complete
     end_of_checks(found, f"{done:,} of {selected:,} questions complete" if done < selected else None)
 
 

@@ -41,14 +41,22 @@ ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.
 def open_runs(
     paths: Iterable[Path], judge: str | None = None, recalibrate: Path | None = None, *, uncorrected: bool = False
 ) -> Iterator[list[Run]]:
-    """Open run files for reading, with a map to recalibrate by; refuse a judge that has not judged one of them.
+    """Open run files for reading, shards of one run as one, with a map to recalibrate by.
+
+    Refuses a judge that has not judged one of them.
 
     Unless ``uncorrected``, an audit that a file holds corrects the errors of its judge.
     """
     from semece import load_recalibration
-    from semece.runs import open_run
+    from semece.errors import SemeceError
+    from semece.runs import open_run, shards_together
 
+    paths = list(paths)
+    places = [path.resolve() for path in paths]
+    if twice := next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None):
+        raise SemeceError(f"a run is named once; {twice} is named {places.count(twice.resolve())} times")
     with ExitStack() as stack:
+        paths = stack.enter_context(shards_together(list(paths)))
         with bad_arguments():
             fitted = None if recalibrate is None else load_recalibration(recalibrate)
             given: Any = {"judge": judge, "recalibration": fitted, "corrected": not uncorrected}

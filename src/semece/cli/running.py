@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -72,6 +73,9 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
         str,
         _option("--scores-over", help="Scores of responses: mean over all, or those of the mode.", panel=FILES),
     ] = "all",
+    engine: Annotated[
+        str, _option("--engine", help="Who counts into a table: local, or daft or ray (extra 'scale').", panel=FILES)
+    ] = "local",
     as_json: AsJson = False,
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.
@@ -79,6 +83,7 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.reading_commands import print_made
+    from semece.errors import SemeceError
     from semece.runs import SamplesReading, makes_table, tabulate
     from semece.runs import score as store_samples
 
@@ -86,7 +91,9 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
     kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
     reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over, name, dataset)
-    measure = tabulate if tabled else store_samples
+    if not tabled and engine != "local":
+        raise SemeceError(f"--engine {engine} counts into a table: -o X.parquet; got {path}")
+    measure = partial(tabulate, engine=engine) if tabled else store_samples
     hints = list(measure(files, path, judge=judge, reading=reading))
     for hint in hints:
         typer.echo(f"semece: {hint}", err=True)
@@ -157,12 +164,16 @@ def merge(
     Example: [bold]semece merge runs/starter--local-smollm2--*.db -o runs/all.db[/bold]
     """
     from semece.cli.reading_commands import print_made
+    from semece.cli.run_command import leave
     from semece.runs import merge_shards
 
-    merge_shards(files, output)
-    print_made(output, as_json=as_json)
+    missing = merge_shards(files, output)
+    notes = [f"{missing}; merge {output} with them when they are there"] if missing else []
+    print_made(output, as_json=as_json, notes=notes)
     if not as_json:
         typer.echo(f"\n{output}")
+    if missing:
+        leave(f"semece: {notes[0]}", 3)
 
 
 COMMANDS = {"run": run, "score": score, "elicit": elicit, "merge": merge}

@@ -128,7 +128,9 @@ def simulate(  # noqa: PLR0917 - one parameter per option
 
 def simulated_line(row: dict[str, Any]) -> str:
     """Lay a simulated number out."""
-    value = row["reason"] if row["value"] is None else f"{row['value']:.4f}"
+    from semece import tables
+
+    value = row["reason"] if row["value"] is None else tables.number_text(row["value"], 4)
     return f"{row['section']:9s} {row['quantity']:26s} {row['estimator'] or '':7s} {row['pairing'] or '':7s} {value}"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from semece.compare.standings import changes_of, common_questions
 from semece.errors import SemeceError, meant
-from semece.runs import directions, given_scores, label, limited_names, summary_table
+from semece.runs import directions, given_scores, label, limited_names, number_text, summary_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,10 +145,10 @@ def _within(row: dict[str, Any], name: str, value: float, limit: Limit) -> Check
         )
     decisive = {"high": high, "low": low, "": number}[end]
     digits = next(n for n in range(3, 18) if n == 17 or round(decisive, n) == decisive or round(decisive - value, n))
-    interval = "" if low is None or high is None else f" [{low:.{digits}f}, {high:.{digits}f}]"
+    interval = "" if low is None or high is None else f" [{number_text(low, digits)}, {number_text(high, digits)}]"
     audit = row["audit"] if name in (row["corrected"] or ()) else None
     by = f" (corrected by {audit})" if audit else ""
-    shown = f"{number:.{digits}f}{interval}"
+    shown = f"{number_text(number, digits)}{interval}"
     text = f"{label(name)} {shown}{by}, wanted {wanted} {value:g}{remark}"
     passed = decisive <= value if wanted == "at most" else decisive >= value
     return Check(name, bool(passed), text, audit, number=shown)
@@ -185,7 +185,8 @@ def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
         if low is None:
             yield Check(name, None, f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
             continue
-        shown = f"{row['change']:+.3f} [{low:+.3f}, {high:+.3f}]"
+        change, least, most = (number_text(each, 3, signed=True) for each in (row["change"], low, high))
+        shown = f"{change} [{least}, {most}]"
         text = f"{label(name)} changed by {shown}{by}"
         yield Check(name, not _worse(judged[name], row), text, audit, number=shown)
 

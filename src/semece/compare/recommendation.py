@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from semece.judges import row_of
+from semece.runs import end_text, number_text, percent_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -66,13 +67,13 @@ def _recommended(what: str, every: Sequence[_Agreement]) -> str:
     alike = [one for one in every if one is best or _difference(best, one)[0] <= 0]
     chosen = next((one for one in alike if not row_of(one.judge).asks_model), alike[0])
     if chosen is best:
-        return f"To {what}: {best.judge}, which agrees with people most often ({best.share:.2f})."
+        return f"To {what}: {best.judge}, which agrees with people most often ({number_text(best.share)})."
     low, high = _difference(best, chosen)
     return (
-        f"To {what}: {chosen.judge} ({chosen.share:.2f}); {best.judge} agrees with people more often "
-        f"({best.share:.2f}), "
+        f"To {what}: {chosen.judge} ({number_text(chosen.share)}); {best.judge} agrees with people more often "
+        f"({number_text(best.share)}), "
         "but the difference may be chance: "
-        f"{best.share - chosen.share:.2f} [{low:.2f}, {high:.2f}]."
+        f"{number_text(best.share - chosen.share)} [{end_text(low)}, {end_text(high)}]."
     )
 
 
@@ -124,4 +125,4 @@ def _unusable(labelled: Labelled, evaluation: Evaluation) -> Iterator[str]:
     name, _, variant = evaluation.judge.partition("#")
     if share > UNUSABLE and row_of(evaluation.judge).asks_model and "pairs" not in variant.split(","):
         spelled = f"{name}#{','.join(filter(None, ('pairs', variant)))}"
-        yield f"{share:.0%} of the classes that {evaluation.judge} lists cannot be used: try {spelled}."
+        yield f"{percent_text(share)} of the classes that {evaluation.judge} lists cannot be used: try {spelled}."

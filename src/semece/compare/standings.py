@@ -16,6 +16,8 @@ from semece.runs import (
     given_scores,
     graded_classes,
     names_of,
+    number_text,
+    percent_text,
     pool_of,
     quantities,
     residual_quantities,
@@ -345,7 +347,7 @@ def leader(title: str, ranks: pl.DataFrame) -> str:
     if first["ahead"] <= SURE:
         return f"{title}: no run is surely ahead of all the others."
     second = ranks.row(1, named=True)
-    against = f"{first['debiased']:.2f} against {second['debiased']:.2f} of {second['run']}"
+    against = f"{number_text(first['debiased'])} against {number_text(second['debiased'])} of {second['run']}"
     return f"{title}: {first['run']} is ahead ({against}; {sureness(first['ahead'])} sure)."
 
 
@@ -357,4 +359,4 @@ def sureness(share: float) -> str:
     >>> sureness(0.968), sureness(0.9995)
     ('97 %', 'over 99 %')
     """
-    return "over 99 %" if share > 0.99 else f"{100 * share:.0f} %"
+    return "over 99 %" if share > 0.99 else percent_text(share)

@@ -80,7 +80,7 @@ _ROWS: Mapping[str, Service] = {
         "Qwen/Qwen3-8B",
         "http://127.0.0.1:8000/v1",
         about="vLLM on this machine (127.0.0.1:8000)",
-        choices=16,
+        choices=50,
         cost="free",
         top_logprobs=20,
     ),

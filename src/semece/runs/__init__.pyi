@@ -15,6 +15,7 @@ from .graded_classes import GradedClasses as GradedClasses
 from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .merged_shards import merge_shards as merge_shards
+from .merged_shards import shards_together as shards_together
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
 from .metrics import Confidence as Confidence
@@ -68,6 +69,7 @@ from .sentences import KNOWS as KNOWS
 from .sentences import REASONS as REASONS
 from .sentences import bounds_text as bounds_text
 from .sentences import excluded_text as excluded_text
+from .sentences import outcomes_of as outcomes_of
 from .sentences import percent_text as percent_text
 from .sentences import plural as plural
 from .sentences import reading_lines as reading_lines

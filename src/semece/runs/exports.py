@@ -70,7 +70,11 @@ def _form(form: str | None, output: Path | None) -> str:
     """Say in which form a file is written; an ending that is that of another form is refused."""
     ending = "" if output is None else output.suffix.lower().removeprefix(".")
     if form is None:
-        return ending if ending in FORMS else "jsonl"
+        if ending and ending not in FORMS:
+            raise SemeceError(
+                f"the output must end in .jsonl, .csv or .parquet, or --to must say what it is; got {str(output)!r}"
+            )
+        return ending or "jsonl"
     if ending in FORMS and form in FORMS and ending != form:
         raise SemeceError(f"{output} ends like a {ending} file, and --to says {form}: change one of them")
     return form

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semece.errors import meant, ordinary
 from semece.runs.named_scores import TITLES
 from semece.runs.scored_questions import score_names
+from semece.runs.sentences import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -62,9 +63,10 @@ class RunRecalibration(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Say it for people: a sentence, the table, what to know."""
-        yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {self.n_questions:,} questions: {self.says}"
+        of = plural(self.n_questions, "question")
+        yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {of}: {self.says}"
         if self.n_refused:
-            yield f"{self.n_refused:,} questions whose most frequent answer is none are left out."
+            yield f"Left out: {plural(self.n_refused, 'question')} whose most frequent answer is none."
         yield ""
         yield from effect_lines(self.effects)
         yield ""
@@ -218,6 +220,8 @@ def load_recalibration(path: str | Path) -> Recalibration:
         return Recalibration.from_json(ordinary(Path(path)).read_text(encoding="utf-8"))
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a map of 'semece recalibrate': it is not UTF-8 text") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -310,7 +314,7 @@ def recalibration_text(fitted: Recalibration, left_out: int) -> str:
         f"{title_of(fitted.score)} is recalibrated by a map ({fitted.method}) that was fitted on "
         f"{fitted.n_questions:,} questions; numbers made from the counts of answers are as before"
     )
-    return f"{text}; {left_out:,} questions that the map was fitted on are left out" if left_out else text
+    return f"{text}; left out: {plural(left_out, 'question')} that the map was fitted on" if left_out else text
 
 
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
@@ -340,12 +344,12 @@ def with_value(view: QuestionView, score: str, value: float | None) -> QuestionV
 
 def effect_cells(effect: Effect) -> tuple[str, str, str, str]:
     """Write an effect for people."""
-    from semece.runs.renderers import end_text
+    from semece.runs.renderers import end_text, number_text
 
     value, low, high = effect.change
     interval = "" if low != low else f" [{end_text(low, 3)}, {end_text(high, 3)}]"  # noqa: PLR0124 - nan
-    change = "—" if value != value else f"{value:+.3f}{interval}"  # noqa: PLR0124 - nan
-    return MEASURES[effect.name], number(effect.before), number(effect.after), change
+    change = f"{number_text(value, 3, signed=True)}{interval}"
+    return MEASURES[effect.name], number_text(effect.before, 3), number_text(effect.after, 3), change
 
 
 def effect_facts(effect: Effect) -> dict[str, Any]:
@@ -354,11 +358,6 @@ def effect_facts(effect: Effect) -> dict[str, Any]:
     numbers |= {"change_low": effect.change.low, "change_high": effect.change.high}
     plain = {name: None if value != value else value for name, value in numbers.items()}  # noqa: PLR0124 - nan
     return {"name": effect.name, **plain, "note": effect.note or None}
-
-
-def number(value: float) -> str:
-    """Write a number of three decimals."""
-    return "—" if value != value else f"{value:.3f}"  # noqa: PLR0124 - nan
 
 
 def columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -26,6 +26,7 @@ LABELS: dict[str, str] = {
     "dataset": "Dataset",
     "model": "Model",
     "questions": "N",
+    "outcomes": "Right / wrong / not answered / failed",
     "excluded": "Excluded",
     "refused": "Not answered",
     "ver_questions": "N (Ver)",

@@ -145,6 +145,7 @@ def score(
         "dataset": dataset.name if dataset else next(iter(findings.datasets), files),
         "dataset content": content,
     }
+    names = _names(reading, identity)
     view = _view(whole, judged.judges, reading.answer_pattern)
     view |= {"scores": kinds, "scores_over": reading.scores_over} if kinds else {}
     with Store(path, write=True) as store:
@@ -152,7 +153,7 @@ def score(
         if known_identity is not None and known_identity.get("dataset content") != content:
             raise StoreError(f"{path} holds other samples; write to another file with -o")
         store.set_meta("identity", identity)
-        store.set_meta("names", _names(reading, identity))
+        store.set_meta("names", names)
         store.set_meta("source", "samples")
         store.set_meta("files", [str(file) for file in paths])
         store.set_meta("options", _words(reading, judge))

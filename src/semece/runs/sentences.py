@@ -203,13 +203,14 @@ def audit_sentence(row: Mapping[str, Any]) -> str:
     >>> row = {"audit": "a-1.csv", "audited": 80, "audit_reason": "a class has no grade", "judge": "rules",
     ...     "corrected": ["accuracy", "sem1_gap", "sem1_ece"]}
     >>> audit_sentence(row).partition("; all ")[0]
-    "People judged 80 answers of the judge's (rules; a-1.csv). Corrected: Accuracy, Sem1-ECE"
+    'People judged 80 answers that the judge had judged (rules; a-1.csv). Corrected: Accuracy, Sem1-ECE'
     >>> audit_sentence(row).partition("; all ")[2]
     'other numbers are by the judge alone (held-out gap and SemX-ECE because a class has no grade).'
     """
     if not row.get("audit"):
         return ""
-    seen = f"People judged {plural(row['audited'], 'answer')} of the judge's ({row['judge']}; {row['audit']})"
+    answers = f"{plural(row['audited'], 'answer')} that the judge had judged"
+    seen = f"People judged {answers} ({row['judge']}; {row['audit']})"
     if not row["corrected"]:
         return f"{seen}, but nothing is corrected by them: {row['audit_reason']}."
     titles = ", ".join(label(name) for name in row["corrected"] if name == "held_out_gap" or not name.endswith("_gap"))
@@ -289,6 +290,29 @@ def _level(row: Mapping[str, Any], prefix: str) -> str:
     return f"calibrated within {end_text(row[f'{prefix}_ece_high'])}"
 
 
+def outcomes_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Give how many of the selected questions are right, wrong, not answered, and failed: in no number.
+
+    Examples
+    --------
+    >>> outcomes_of({"right": 12.5, "wrong": 6.5, "refused": 1, "incomplete": 0, "too_few": 3})["failed"]
+    3
+    """
+    failed = sum(row.get(reason) or 0 for reason in REASONS)
+    return {"right": row["right"], "wrong": row["wrong"], "refused": row["refused"], "failed": failed}
+
+
+def outcomes_text(row: Mapping[str, Any]) -> str:
+    """Write them; a question whose answers are tied counts in parts.
+
+    Examples
+    --------
+    >>> outcomes_text({"right": 1200.5, "wrong": 6.5, "refused": 1, "too_few": 3})
+    '1,200.5 / 6.5 / 1 / 3'
+    """
+    return " / ".join(f"{count:,.2f}".rstrip("0").rstrip(".") for count in outcomes_of(row).values())
+
+
 def refusal_sentence(row: Mapping[str, Any]) -> str:
     """Say how many questions get no answer; empty if there are none.
 
@@ -363,7 +387,10 @@ def bounds_text(row: Mapping[str, Any]) -> str:
         return ""
     names = {"accuracy": "accuracy lies", "sem1_ece": "Sem1-ECE", "sem2_ece": "Sem2-ECE"}
     known = {name: text for name, text in names.items() if row[f"{name}_least"] is not None}
-    parts = [f"{text} in {row[name + '_least']:.2f} to {row[name + '_most']:.2f}" for name, text in known.items()]
+    parts = [
+        f"{text} in {number_text(row[name + '_least'])} to {number_text(row[name + '_most'])}"
+        for name, text in known.items()
+    ]
     return f"Whatever their grades, {', '.join(parts)}"
 
 

@@ -84,6 +84,8 @@ class Option:
         Whether the command that continues a run must repeat it.
     after : str or None
         The option behind which it stands in the help, where that is another record's.
+    also : type
+        What a TOML file may give too.
     read, write : callable
         From what is typed to the value of the field, and back.
     name, field, kind, default
@@ -100,6 +102,7 @@ class Option:
     after: str | None = None
     read: Callable[[Any], Any] = _same
     write: Callable[[Any], Any] = _same
+    also: Kind | None = None
     name: str = ""
     field: str = ""
     kind: Kind | None = None
@@ -116,12 +119,13 @@ class Option:
     @property
     def wanted(self) -> str:
         """What a file may give, in words."""
-        return WANTED[self.kind or str]
+        own = WANTED[self.kind or str]
+        return own if self.also is None else f"{WANTED[self.also]} or {own}"
 
     def takes(self, value: object) -> bool:
         """Whether a value of a TOML file is of the option's kind."""
         kinds: dict[Kind, tuple[type, ...]] = {Path: (str,), float: (int, float)}
-        return type(value) in kinds.get(self.kind or str, (self.kind,))
+        return type(value) in (*kinds.get(self.kind or str, (self.kind,)), self.also)
 
     def value(self, typed: object) -> Any:  # noqa: ANN401 - of the field's type
         """Give the field's value for what is typed; None stays None."""

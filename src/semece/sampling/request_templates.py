@@ -46,7 +46,7 @@ class RequestTemplate(Generic[P]):
     decoding : Decoding
         Options.
     seed : int
-        The run's seed.
+        The run's seed; None: requests carry none.
     stage : str
         ``respond``, or the name of what is asked about the responses.
     logprobs : int or None
@@ -56,7 +56,7 @@ class RequestTemplate(Generic[P]):
     model: str
     prompt: P
     decoding: Decoding
-    seed: int = 0
+    seed: int | None = 0
     stage: str = "respond"
     logprobs: int | None = None
 
@@ -66,7 +66,7 @@ class RequestTemplate(Generic[P]):
 
     def request(self, question: Question, index: int = 0, n: int = 1) -> Request:
         """Ask for `n` responses to a question, from an index on: the seeds follow from both."""
-        seed = seed_base(self.seed, question.id) + index
+        seed = None if self.seed is None else seed_base(self.seed, question.id) + index
         return Request(self.prompt.messages(question), self.decoding, n, seed, self.logprobs)
 
 

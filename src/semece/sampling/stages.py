@@ -313,7 +313,8 @@ class Outcome:
     def left(self) -> str:
         """Say how many replies are missing, and why."""
         last = "" if self.last_failure is None else f" (the last failure: {self.last_failure})"
-        return f"{self.missing:,} replies are missing{last}"
+        missing = "1 reply is" if self.missing == 1 else f"{self.missing:,} replies are"
+        return f"{missing} missing{last}"
 
 
 async def make_run(job: Job, *, progress: Progress | None = None, budget: Budget | None = None) -> Outcome:

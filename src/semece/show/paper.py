@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from semece.errors import SemeceError
-from semece.runs import Names, Run, escaped_latex, to_csv, to_markdown, write
+from semece.runs import Names, Run, escaped_latex, plural, to_csv, to_markdown, write
 from semece.show import figures
 from semece.show.figures.run_figures import FIGURES
 from semece.show.tables.captions import NOTES, PAPER_TABLES, PaperTable, for_latex, with_values
@@ -27,7 +27,7 @@ from semece.show.tables.typeset import ACROSS, COLUMN, PAGE, floats
 from semece.stats import estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from semece.runs import QuestionView
@@ -131,14 +131,29 @@ def _share(view: QuestionView, label: int) -> float | None:
 def common(members: Sequence[Member]) -> list[Member]:
     """Keep the questions that are complete in all runs of their dataset; nothing of a dataset with none, or one run."""
     kept = []
-    for dataset in dict.fromkeys(arm.names.dataset for arm, _ in members):
-        some = [(arm, views) for arm, views in members if arm.names.dataset == dataset]
+    for _, some in members_of(members):
         ids = set.intersection(
             *({v.question.id for v in views if v.estimate.status == "complete"} for _, views in some)
         )
         if len(some) > 1 and ids:
             kept += [(arm, tuple(view for view in views if view.question.id in ids)) for arm, views in some]
     return kept
+
+
+def common_groups(members: Sequence[Member], every: Sequence[PooledQuestions]) -> list[PooledQuestions]:
+    """Group the common questions of each dataset: as they are grouped already where no run has others."""
+    whole = dict(members_of(members))
+    found: list[PooledQuestions] = []
+    for dataset, some in members_of(common(members)):
+        same = [len(views) for _, views in some] == [len(views) for _, views in whole[dataset]]
+        found += [group for group in every if group.dataset == dataset] if same else groups_of_views(some)
+    return found
+
+
+def members_of(members: Sequence[Member]) -> Iterator[tuple[str, list[Member]]]:
+    """Give the runs of each dataset."""
+    for dataset in dict.fromkeys(arm.names.dataset for arm, _ in members):
+        yield dataset, [member for member in members if member[0].names.dataset == dataset]
 
 
 def theirs_ece(group: PooledQuestions) -> pl.DataFrame:
@@ -231,7 +246,8 @@ def write_paper(study: StudyRuns, folder: Path, *, title: str) -> list[str]:
     lines, troubles = [], list(study.missing)
     troubles += not_pooled([arm for arm, _ in study.ours]).values()
     for conventions, members, made in ((OURS, study.ours, PAPER_TABLES), (THEIRS, study.theirs, THEIR_TABLES)):
-        every, shared = list(groups_of_views(members)), list(groups_of_views(common(members)))
+        every = list(groups_of_views(members))
+        shared = common_groups(members, every)
         size = size_text(every)
         lines += [f"## {HEADINGS[conventions]}", "", CONVENTIONS[conventions], "", "| file | what |", "| :-- | :-- |"]
         for name, table in made.items():
@@ -264,7 +280,8 @@ def size_text(every: Sequence[PooledQuestions]) -> str:
     single = [group for group in every if group.model != POOLED]
     answers = " or ".join(map(str, sorted({group.n for group in single})))
     questions = sum(len(group.pool.correct) for group in single)
-    return f"{len(single)} runs, {questions:,} graded questions in all, n = {answers} answers per question."
+    runs, graded = plural(len(single), "run"), plural(questions, "graded question")
+    return f"{runs}, {graded} in all, n = {answers} answers per question."
 
 
 def tabulated(rows: Rows, every: Sequence[PooledQuestions], name: str, troubles: list[str]) -> pl.DataFrame | None:

@@ -131,6 +131,7 @@ from .uncertainty.planning import worst_spread as worst_spread
 from .uncertainty.skewed_means import Drawn as Drawn
 from .uncertainty.skewed_means import share_interval as share_interval
 from .written_numbers import MISSING as MISSING
+from .written_numbers import decimal_text as decimal_text
 from .written_numbers import end_text as end_text
 from .written_numbers import interval_html as interval_html
 from .written_numbers import number_text as number_text

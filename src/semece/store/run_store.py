@@ -55,6 +55,8 @@ MOST_FAULTS = 5
 
 _log = logging.getLogger("semece")
 _NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
+_OF_ALL = "all rows: "
+"""Begins the names of what makes something of all rows together."""
 _MAYBE_PAID = "json_extract(raw, '$.maybe_paid') = 1"
 
 
@@ -425,7 +427,7 @@ class Store:
         """
         if self._format < WITH_CHECKSUMS:  # without checksums of whole rows a change could stay unseen
             return make()
-        source, state = source_of(made_of), self._state()
+        maker, source, state = f"{_OF_ALL}{maker}", source_of(made_of), self._state()
         found = self.derived.get(maker, source)
         if found is None or found[0] != state:
             found = [state, make()]
@@ -606,7 +608,8 @@ class Store:
 
         def count() -> list[int]:
             failed = f"status IN {_NOTHING_CAME}"
-            counts = f"coalesce(sum({failed}), 0), coalesce(sum({failed} AND {_MAYBE_PAID}), 0)"
+            paid = f"CASE WHEN {failed} THEN {_MAYBE_PAID} END"  # AND may look at the raw text of samples, which is empty
+            counts = f"coalesce(sum({failed}), 0), coalesce(sum({paid}), 0)"
             sql = f"SELECT {counts}, count(provider_id) - count(DISTINCT provider_id) FROM replies NOT INDEXED"  # noqa: S608
             return list(self._execute(sql)[0])
 
@@ -666,12 +669,20 @@ class Store:
         columns = f"{_COLUMNS}, checksum"
         self._execute("ATTACH ? AS part", (str(part.path),))
         with self._transaction():
+            makers = f"SELECT name FROM part.makers WHERE name NOT LIKE '{_OF_ALL}%'"  # noqa: S608 - constants
+            derived = (
+                "SELECT makers.id, source, value, checksum FROM part.derived "
+                "JOIN part.makers AS theirs ON theirs.id = maker JOIN makers ON makers.name = theirs.name"
+            )
+            events = "FROM part.events WHERE class <> 'shards' ORDER BY id"
             for statement in (
                 "INSERT OR IGNORE INTO meta SELECT * FROM part.meta",
                 "INSERT INTO questions SELECT * FROM part.questions",
                 f"INSERT INTO replies ({columns}) SELECT {columns} FROM part.replies ORDER BY id",  # noqa: S608 - constants
                 "INSERT INTO batches SELECT * FROM part.batches",
-                "INSERT INTO events SELECT NULL, time, class, text, checksum FROM part.events ORDER BY id",
+                f"INSERT INTO events SELECT NULL, time, class, text, checksum {events}",
+                f"INSERT OR IGNORE INTO makers (name) {makers}",
+                f"INSERT OR IGNORE INTO derived {derived}",
             ):
                 self._execute(statement)
         self._execute("DETACH part")

@@ -14,6 +14,7 @@ from .canvas import grid as grid
 from .canvas import legend_below as legend_below
 from .canvas import look_of as look_of
 from .canvas import save as save
+from .canvas import shared_legend as shared_legend
 from .canvas import style as style
 from .diagnostic_figures import plot_budget as plot_budget
 from .diagnostic_figures import plot_margin as plot_margin
@@ -21,6 +22,7 @@ from .diagnostic_figures import plot_predictions as plot_predictions
 from .diagnostic_figures import plot_rate as plot_rate
 from .diagnostic_figures import plot_sweep as plot_sweep
 from .diagnostic_figures import plot_sweep_ece as plot_sweep_ece
+from .dot_plots import dots_height as dots_height
 from .dot_plots import dots_of_runs as dots_of_runs
 from .overview import plot_overview as plot_overview
 from .overview import plot_right_and_wrong as plot_right_and_wrong

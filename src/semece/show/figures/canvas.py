@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 
+from semece.stats import decimal_text
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
 
     import polars as pl
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import ArrayLike, NDArray
@@ -36,6 +39,9 @@ COLORS: dict[str, str] = {"sem1": "#8f1656", "sem2": "#3d8ee0", "verbalized": "#
 """One colour per estimator, told apart by people with any common colour vision and, with the markers, in grey."""
 
 MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^", "semx": "D"}
+
+BENEATH: dict[str, dict[str, Any]] = {"sem2": {"mfc": "white", "lw": 2.4, "zorder": 2}}
+"""Sem2 often lies where Sem1 does: its line is wide and its marker hollow, and both are seen."""
 
 NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Verbalized", "semx": "SemX"}
 
@@ -145,7 +151,7 @@ ACROSS = 5
 """Most panels side by side."""
 
 
-def grid(number: int, *, columns: int = ACROSS) -> tuple[Figure, list[Axes]]:
+def grid(number: int, *, columns: int = ACROSS, lines: int = 1) -> tuple[Figure, list[Axes]]:
     """Make an empty figure with small axes in rows.
 
     Parameters
@@ -154,6 +160,8 @@ def grid(number: int, *, columns: int = ACROSS) -> tuple[Figure, list[Axes]]:
         How many axes, >= 1.
     columns : int
         How many stand side by side, >= 1.
+    lines : int
+        Lines of the longest title.
 
     Returns
     -------
@@ -169,13 +177,28 @@ def grid(number: int, *, columns: int = ACROSS) -> tuple[Figure, list[Axes]]:
 
     columns, rows = min(columns, number), -(-number // columns)
     with style():
-        fig = Figure(figsize=(PANEL * columns, 1.12 * PANEL * rows + 0.5), layout="constrained")
+        fig = Figure(figsize=(PANEL * columns, (1.12 * PANEL + 0.1 * lines) * rows + 0.6), layout="constrained")
         return fig, [fig.add_subplot(rows, columns, i + 1) for i in range(number)]
 
 
 def legend_below(ax: Axes, *, columns: int = 2, **options: Any) -> None:  # noqa: ANN401 - as matplotlib's
     """Put the legend below the axes, where no data is."""
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, columnspacing=1.2, **options)
+
+
+def shared_legend(fig: Figure, labelled: Mapping[str, Artist], *, most: int = 4) -> None:
+    """Put one legend below all panels, in as many columns, up to ``most``, as the figure is wide enough for."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas: Any = FigureCanvasAgg(fig)
+    renderer = canvas.get_renderer()
+    for columns in range(min(most, len(labelled)), 0, -1):
+        legend = fig.legend(
+            labelled.values(), labelled, loc="outside lower center", ncols=columns, handlelength=2.2, columnspacing=1.4
+        )
+        if columns == 1 or legend.get_window_extent(renderer).width <= fig.bbox.width:
+            return
+        legend.remove()
 
 
 def save(fig: Figure, path: str | Path, *, dpi: int = 200) -> Path:
@@ -224,6 +247,11 @@ def styled(plot: Callable[P, R]) -> Callable[P, R]:
             return plot(*args, **kwargs)
 
     return draw
+
+
+def number_in_figure(value: float, digits: int = 2) -> str:
+    """Round a number as tables do, with a minus that is as wide as a plus."""
+    return decimal_text(value, digits).replace("-", "−")
 
 
 def axes_or_new(ax: Axes | None) -> Axes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.show.figures.canvas import (
+    BENEATH,
     COLORS,
     FAINT,
     INK,
@@ -16,6 +17,7 @@ from semece.show.figures.canvas import (
     column_of,
     legend_below,
     look_of,
+    number_in_figure,
     styled,
 )
 
@@ -61,6 +63,9 @@ def plot_margin(table: pl.DataFrame, *, ax: Axes | None = None, boundaries: pl.D
         rows = table.filter(table["estimator"] == name)
         middle = (column_of(rows, "low") + column_of(rows, "high")) / 2
         ax.plot(middle, column_of(rows, "ece"), **_line(name, place), clip_on=False)
+    if table["ece"].null_count() == table.height:
+        words = "no stratum has\nenough questions"
+        ax.text(0.5, 0.5, words, color=MUTED, size=6.5, ha="center", va="center", transform=ax.transAxes)
     every = table.filter(table["estimator"] == "sem1")
     ax.set(xlim=(0, 1), ylim=(0, None), xlabel=r"margin $\Delta$", ylabel="|confidence − accuracy|")
     strip = ax.inset_axes((0.0, 1.02, 1.0, 0.16))
@@ -233,8 +238,8 @@ def _slope(row: dict[str, Any] | None) -> str:
     """Write a slope with its interval, as far as there is one."""
     if row is None or row["slope"] is None:
         return ""
-    interval = "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
-    return f", slope {row['slope']:.2f}{interval}".replace("-", "−")
+    interval = "" if row["low"] is None else f" [{number_in_figure(row['low'])}, {number_in_figure(row['high'])}]"
+    return f", slope {number_in_figure(row['slope'])}{interval}"
 
 
 def _plain_ticks(ax: Axes, n: np.ndarray[Any, Any]) -> None:
@@ -291,7 +296,7 @@ def plot_predictions(table: Table, *, ax: Axes | None = None) -> Axes:
 
 
 def _line(name: str, place: int = 0) -> dict[str, Any]:
-    """Give the style of an estimator's line: Sem2 is hollow, so that what it hides is seen through it."""
+    """Give the style of an estimator's line."""
     look = look_of(name, place)
-    hollow = {"mfc": "white"} if name == "sem2" else {}
-    return {"color": look.color, "marker": look.marker, "ms": 3.8, "label": look.name} | hollow
+    style: dict[str, Any] = {"color": look.color, "marker": look.marker, "ms": 3.8, "label": look.name, "zorder": 3}
+    return style | BENEATH.get(name, {})

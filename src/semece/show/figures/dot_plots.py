@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import COLORS, FAINT, MARKERS, MUTED, figure, styled
+from semece.show.figures.canvas import COLORS, FAINT, MARKERS, MUTED, figure, shared_legend, styled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import polars as pl
     from matplotlib.axes import Axes
+
+MOST_LETTERS = 30
+"""In a line of a name."""
 
 ERRORS = {"ver_ece": "verbalized", "sem1_ece": "sem1", "sem2_ece": "sem2", "semx_ece": "semx"}
 """Columns of the right panel, and whose colour they have."""
@@ -43,7 +47,7 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
     >>> [text.get_text() for text in axes[0].get_yticklabels()]
     ['nq', 'a']
     """
-    left, right = axes or figure(width=6.7, height=0.9 + 0.2 * (table.height + 2), panels=2)[1]
+    left, right = axes or figure(width=6.7, height=dots_height(table), panels=2)[1]
     rows: list[tuple[str, dict[str, Any] | None]] = []
     for dataset in table["dataset"].unique(maintain_order=True):
         rows += [(dataset, None), *((row["model"], row) for row in table.filter(dataset=dataset).to_dicts())]
@@ -56,9 +60,10 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
         for place, (column, estimator) in enumerate(ERRORS.items()):
             _dot(right, row, column, y + 0.17 * (place - 1.5), estimator)
     left.axvline(0, color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
-    left.set_yticks(range(len(rows)), [name for name, _ in rows])
+    left.set_yticks(range(len(rows)), [textwrap.fill(name, MOST_LETTERS) for name, _ in rows])
     for text, (_, row) in zip(left.get_yticklabels(), rows, strict=True):
         text.set_fontweight("bold" if row is None else "normal")
+    left.tick_params(axis="y", length=0)
     right.set_yticks([])
     for ax in (left, right):
         ax.set_ylim(len(rows) - 0.5, -0.5)
@@ -68,8 +73,15 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
         name: _handle(estimator)
         for name, estimator in zip(("Ver", "Sem1", "Sem2", "SemX"), ERRORS.values(), strict=True)
     }
-    right.legend(handles.values(), handles, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, columnspacing=1.0)
+    if fig := right.get_figure(root=True):
+        shared_legend(fig, handles)
     return [left, right]
+
+
+def dots_height(table: pl.DataFrame) -> float:
+    """Give the height in inches that the rows take, and two lines for a name that is long."""
+    rows, longest = table["dataset"].n_unique() + table.height, max(map(len, [*table["dataset"], *table["model"]]))
+    return 1.2 + (0.2 if longest <= MOST_LETTERS else 0.28) * rows
 
 
 def _style(estimator: str) -> dict[str, Any]:

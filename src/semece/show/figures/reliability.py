@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from semece.show.figures.canvas import (
+    BENEATH,
     COLORS,
     FAINT,
     MARKERS,
@@ -16,6 +17,7 @@ from semece.show.figures.canvas import (
     column_of,
     legend_below,
     look_of,
+    number_in_figure,
     styled,
 )
 
@@ -67,8 +69,7 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
     spread = np.abs(np.vstack([accuracy - accuracy_low, accuracy_high - accuracy]))
     style: dict[str, Any] = {"color": color, "ms": 4.2, "elinewidth": 0.9, "capsize": 1.8, "clip_on": False}
     ax.errorbar(confidence, accuracy, yerr=spread, fmt=marker, zorder=3, **style)
-    ax.text(1.02, 0.0, "over-confident", color=MUTED, size=6.5, rotation=90, ha="left", va="bottom")
-    ax.text(0.03, 0.97, "under-confident", color=MUTED, size=6.5, ha="left", va="top")
+    ax.text(1.02, 0.0, "below the line: over-confident", color=MUTED, size=6.5, rotation=90, ha="left", va="bottom")
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
     _counts(ax, low, high, count, title=title or look.name)
     return ax
@@ -159,7 +160,7 @@ def plot_reliability_together(tables: Mapping[str, Table], *, ax: Axes | None = 
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
     names = ("count", "confidence", "accuracy", "accuracy_low", "accuracy_high")
     lines = [("ECE", MUTED)]
-    for estimator in sorted(tables, key=list(COLORS).index, reverse=True):
+    for estimator in sorted(tables, key=list(COLORS).index):
         count, confidence, accuracy, low, high = _occupied(tables[estimator], *names)
         spread = np.abs(np.vstack([accuracy - low, high - accuracy]))
         fill = "white" if estimator == "sem2" else COLORS[estimator]
@@ -168,12 +169,12 @@ def plot_reliability_together(tables: Mapping[str, Table], *, ax: Axes | None = 
             "ms": 3.4,
             "mfc": fill,
             "elinewidth": 0.5,
-            "lw": 0.9,
             "clip_on": False,
+            **BENEATH.get(estimator, {"lw": 0.9, "zorder": 3}),
         }
         ax.errorbar(confidence, accuracy, yerr=spread, marker=MARKERS[estimator], label=NAMES[estimator], **style)
         error = float(count @ np.abs(confidence - accuracy) / count.sum())
-        lines.append((f"{error:.2f}".removeprefix("0"), COLORS[estimator]))
+        lines.append((number_in_figure(error).removeprefix("0"), COLORS[estimator]))
     for place, (text, color) in enumerate(lines):
         ax.text(0.26 * place, 1.03, text, color=color, size=6.5, va="bottom", transform=ax.transAxes)
     ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
@@ -214,12 +215,20 @@ def plot_risk_coverage(
     thresholds, coverage, risk = (column_of(table, name) for name in ("threshold", "coverage", "risk"))
     color, marker = look.color, look.marker
     every = max(1, len(risk) // 8)
-    ax.plot(coverage, risk, color=color, marker=marker, ms=3.5, markevery=every, label=look.name, clip_on=False)
+    line: dict[str, Any] = {"color": color, "marker": marker, "ms": 3.5, "markevery": every, "label": look.name}
+    ax.plot(coverage, risk, clip_on=False, **line | BENEATH.get(estimator, {}))
     answered = thresholds >= (np.inf if threshold is None else threshold)
     if threshold is not None and answered.any():
         x, y = coverage[answered][-1], risk[answered][-1]
         ax.plot([x, x, 0], [0, y, y], color=color, lw=0.8, ls=":")
-        ax.annotate(f"answer from {threshold:.2f}", (x, y), (4, -10), textcoords="offset points", size=6.5, color=color)
+        ax.annotate(
+            f"answer from {number_in_figure(threshold)}",
+            (x, y),
+            (4, -10),
+            textcoords="offset points",
+            size=6.5,
+            color=color,
+        )
     ax.set(xlim=(0, 1), ylim=(0, max(ax.get_ylim()[1], risk.max() * 1.1, 0.05)))
     ax.set(xlabel="share of questions answered", ylabel="share of wrong answers among them")
     legend_below(ax, columns=3)

@@ -12,17 +12,22 @@ from semece.errors import SemeceError, meant
 from semece.show import figures
 from semece.show.tables.paper_tables import (
     POOLED,
+    alignment_rows,
     attempted,
     by_budget,
-    calibration_rows,
+    ece_rows,
     groups,
     known,
+    rate_rows,
     semx_budget_rows,
     semx_rows,
+    slopes,
     stacked,
+    strata,
+    sweep_rows,
 )
 from semece.show.tables.theory_tables import regime_table
-from semece.stats import alignment, budget_spread, crossover, margin_strata, rate, rate_slope, sweep
+from semece.stats import budget_spread, crossover
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -84,21 +89,40 @@ def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figur
 def _each(plot: Callable[[Axes, PooledQuestions], object], every: Sequence[PooledQuestions]) -> Figure:
     """Draw a panel per run."""
     single = [group for group in every if group.model != POOLED]
-    columns = _columns(single)
-    fig, axes = _panels(len(single), columns)
-    for ax, group, title in zip(axes, single, titles(single), strict=True):
+    columns, words = _columns(single), _titles_in_lines(single)
+    lines = max(text.count("\n") for text in words)
+    fig, axes = _panels(len(single), columns, lines=lines)
+    for ax, group in zip(axes, single, strict=True):
         plot(ax, group)
-        if len(single) > 1:
-            wide = len(single) <= MOST
-            text = textwrap.fill(title, WIDE) if wide else f"{group.dataset}\n{textwrap.fill(group.model, NARROW)}"
-            ax.set_title(text, pad=ABOVE if wide or ax.child_axes else RAISED, size=7 if wide else 6)
     if len(single) > 1:
         _together(fig, axes, columns)
+        _titled(axes, words)
     return fig
+
+
+def _titles_in_lines(single: Sequence[PooledQuestions]) -> list[str]:
+    """Break the names of panels where they are too long for one line."""
+    if len(single) <= MOST:
+        return [textwrap.fill(title, WIDE) for title in titles(single)]
+    return [f"{group.dataset}\n{textwrap.fill(group.model, NARROW)}" for group in single]
+
+
+def _titled(axes: Sequence[Axes], words: Sequence[str]) -> None:
+    """Name the panels, above whatever stands over one of them."""
+    raised = any(text.get_position()[1] > 1 for ax in axes for text in ax.texts)
+    for ax, text in zip(axes, words, strict=True):
+        ax.set_title(text, pad=RAISED if raised else ABOVE, size=7 if len(axes) <= MOST else 6)
 
 
 def _together(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
     """Give panels one scale, one legend, and the names of their axes at the margin alone."""
+    _one_legend(fig, axes)
+    _one_scale(axes)
+    _one_name_per_axis(fig, axes, columns)
+
+
+def _one_legend(fig: Figure, axes: Sequence[Axes]) -> None:
+    """Put one legend below all panels."""
     labelled: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
@@ -109,11 +133,8 @@ def _together(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
         if legend := ax.get_legend():
             legend.remove()
     if labelled:
-        most = min(len(labelled), 4 if len(axes) > 2 else 2)
         with figures.style():
-            fig.legend(labelled.values(), labelled, loc="outside lower center", ncols=most, handlelength=2.2)
-    _one_scale(axes)
-    _one_name_per_axis(fig, axes, columns)
+            figures.shared_legend(fig, labelled)
 
 
 def _one_scale(axes: Sequence[Axes]) -> None:
@@ -126,6 +147,8 @@ def _one_scale(axes: Sequence[Axes]) -> None:
 
 def _one_name_per_axis(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
     """Name the axes of panels at the margin alone; small panels have no room for the words of their strips."""
+    for strip in (strip for ax in axes for strip in ax.child_axes):
+        strip.set(title="")
     if len(axes) <= MOST:
         for ax in axes[1:]:
             ax.set_ylabel("")
@@ -137,9 +160,10 @@ def _one_name_per_axis(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
         ax.set(ylabel="", xlabel=ax.get_xlabel() if place == min(middle, len(axes) - 1) else "")
         ax.tick_params(labelleft=place % columns == 0, labelbottom=place + columns >= len(axes))
         for strip in ax.child_axes:
-            strip.set(ylabel="", title="")
-            for text in list(strip.texts):
-                text.remove()
+            strip.set_ylabel("")
+        beside = [text for text in ax.texts if text.get_position()[0] > 1]
+        for text in [*beside, *(text for strip in ax.child_axes for text in strip.texts)]:
+            text.remove()
 
 
 def titles(every: Sequence[PooledQuestions]) -> list[str]:
@@ -159,10 +183,10 @@ def _columns(single: Sequence[PooledQuestions]) -> int:
     return models if 1 < models <= figures.ACROSS and models * datasets == len(single) else figures.ACROSS
 
 
-def _panels(number: int, columns: int | None = None) -> tuple[Figure, list[Axes]]:
-    """Make wide panels side by side, or small ones in rows if there are many."""
+def _panels(number: int, columns: int | None = None, *, lines: int = 1) -> tuple[Figure, list[Axes]]:
+    """Make wide panels side by side, or small ones in rows if there are many, below titles of so many lines."""
     if number > MOST:
-        return figures.grid(number, columns=columns or figures.ACROSS)
+        return figures.grid(number, columns=columns or figures.ACROSS, lines=lines)
     return figures.figure(width=figures.COLUMN_WIDTH * number, panels=number)
 
 
@@ -196,6 +220,8 @@ def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -
             figures.plot_reliability(*tables.values(), ax=ax, estimator=name)
         else:
             figures.plot_reliability_curves(tables, ax=ax, estimator=name)
+    if len(shown) > 1:
+        _one_legend(fig, axes)
     return fig
 
 
@@ -231,9 +257,8 @@ def _regime_map(ax: Axes, group: PooledQuestions) -> None:
 
 def _gaps(every: Sequence[PooledQuestions]) -> Figure:
     """Draw the numbers of all runs beside one another."""
-    table = stacked(calibration_rows, every)
-    runs = table["dataset"].n_unique() + table.height
-    fig, axes = figures.figure(width=2 * figures.COLUMN_WIDTH, height=0.9 + 0.2 * runs, panels=2)
+    table = stacked(ece_rows, every)
+    fig, axes = figures.figure(width=2 * figures.COLUMN_WIDTH, height=figures.dots_height(table), panels=2)
     figures.dots_of_runs(table, axes=axes)
     return fig
 
@@ -243,7 +268,7 @@ def _predictions(every: Sequence[PooledQuestions]) -> Figure:
     import polars as pl
 
     fig, (ax,) = figures.figure()
-    figures.plot_predictions(pl.concat(alignment(group.pool) for group in every if group.model != POOLED), ax=ax)
+    figures.plot_predictions(pl.concat(alignment_rows(group) for group in every if group.model != POOLED), ax=ax)
     return fig
 
 
@@ -283,17 +308,17 @@ def _regime(ax: Axes, group: PooledQuestions) -> None:
 
 
 def _rate(ax: Axes, group: PooledQuestions) -> None:
-    figures.plot_rate(by_budget(rate, group), ax=ax, slope=by_budget(rate_slope, group))
+    figures.plot_rate(rate_rows(group), ax=ax, slope=slopes(group))
 
 
 PANELS: dict[str, Callable[[Axes, PooledQuestions], object]] = {
     "semx": lambda ax, group: figures.plot_semx(semx_rows(group), ax=ax),
     "semx-budget": lambda ax, group: figures.plot_semx_budgets(semx_budget_rows(group), ax=ax),
     "risk-coverage": _risk_coverage,
-    "margin": lambda ax, group: figures.plot_margin(margin_strata(group.pool), ax=ax, boundaries=alignment(group.pool)),
+    "margin": lambda ax, group: figures.plot_margin(strata(group), ax=ax, boundaries=alignment_rows(group)),
     "regime": _regime,
-    "sweep": lambda ax, group: figures.plot_sweep(by_budget(sweep, group), ax=ax),
-    "sweep-ece": lambda ax, group: figures.plot_sweep_ece(by_budget(sweep, group), ax=ax),
+    "sweep": lambda ax, group: figures.plot_sweep(sweep_rows(group), ax=ax),
+    "sweep-ece": lambda ax, group: figures.plot_sweep_ece(sweep_rows(group), ax=ax),
     "rate": _rate,
     "budget": lambda ax, group: figures.plot_budget(by_budget(budget_spread, group), ax=ax),
 }

@@ -72,14 +72,15 @@ def plot_semx_budgets(table: Table, *, ax: Axes | None = None) -> Axes:
     ax = axes_or_new(ax)
     n = column_of(table, "n")
     ax.axhline(0, color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
-    gap = ("held_out_gap", "held-out gap", INK, "o", 0.98)
-    error = ("semx_ece", "SemX-ECE", COLORS["semx"], MARKERS["semx"], 1.02)
+    gap = ("held_out_gap", "held-out gap", INK, "o", 0.95)
+    error = ("semx_ece", "SemX-ECE", COLORS["semx"], MARKERS["semx"], 1.05)
     for name, words, color, marker, moved in (gap, error):
         value, low, high = (column_of(table, f"{name}{end}") for end in ("", "_low", "_high"))
         spread = np.abs(np.vstack([value - low, high - value]))
         line: dict[str, Any] = {"color": color, "marker": marker, "ms": 3.8, "elinewidth": 0.9, "capsize": 1.8}
+        line |= {"mfc": "white", "ls": (0, (4, 2))} if name == "semx_ece" else {}
         ax.errorbar(n * moved, value, yerr=spread, label=words, **line)
-    ax.set(xscale="log", xlabel="answers per question", ylabel="error")
+    ax.set(xscale="log", xlabel="answers per question", ylabel="gap, calibration error")
     ax.set_xticks(n, [f"{each:g}" for each in n])
     ax.minorticks_off()
     legend_below(ax)

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import COLORS, INK, MUTED, axes_or_new, column_of, legend_below, styled
+from semece.show.figures.canvas import (
+    COLORS,
+    INK,
+    MUTED,
+    axes_or_new,
+    column_of,
+    legend_below,
+    number_in_figure,
+    styled,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,8 +23,8 @@ if TYPE_CHECKING:
 
     from semece.show.figures.canvas import Table
 
-REGIME_COLORS: dict[str, str] = {"jensen_dominated": "#f3d3e2", "low_margin": "#e8e6df", "large_margin": "#d5e6f7"}
-"""Fills, from a near tie to a clear lead; told apart by their place and label."""
+REGIME_COLORS: dict[str, str] = {"jensen_dominated": "#e6b3cb", "low_margin": "#f6f4ee", "large_margin": "#cfe2f5"}
+"""Fills, from a near tie to a clear lead: dark, pale and between, so that they differ in grey."""
 
 REGIME_NAMES: dict[str, str] = {
     "jensen_dominated": "Jensen-dominated",
@@ -59,7 +68,7 @@ def plot_constants(table: Table, *, ax: Axes | None = None) -> Axes:
     }
     ax.axhline(0, color=INK, lw=0.6)
     ax.axvline(root, color=MUTED, lw=0.7)
-    ax.text(root, ax.get_ylim()[0], f" {root:.3f}", color=MUTED, size=6.5, va="bottom")
+    ax.text(root, ax.get_ylim()[0], f" {number_in_figure(root, 3)}", color=MUTED, size=6.5, va="bottom")
     for name, (label, color, dash) in lines.items():
         ax.plot(m, column_of(table, name), color=color, ls=dash, label=label)
     ax.set(xlim=(0, m.max()), xlabel="standardised margin m", ylabel=r"constant of $\sqrt{p/n}$")
@@ -149,7 +158,17 @@ def plot_regime_map(margin: ArrayLike, n_classes: ArrayLike, *, crossover: float
     (x, y), count = _grouped(k, np.round(4 * m) / 4)
     for number in np.unique(count):
         size = np.sqrt(2 + 45 * number / max(count.max(), 20))
-        ax.plot(x[count == number], y[count == number], ls="", marker="o", ms=size, color=INK, alpha=0.5, mew=0)
+        ax.plot(
+            x[count == number],
+            y[count == number],
+            ls="",
+            marker="o",
+            ms=size,
+            color=INK,
+            alpha=0.5,
+            mew=0,
+            clip_on=False,
+        )
     ticks = [each for each in (1, 2, 3, 5, 10, 20, 50) if each <= most]
     ax.set(xscale="log", xlim=(0.87, most), ylim=(0, top), xlabel="classes K", ylabel="standardised margin m")
     ax.set_xticks(ticks, [str(each) for each in ticks])

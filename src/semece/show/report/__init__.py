@@ -88,7 +88,7 @@ def cost_text(dollars: float | None, asked: int, answered: int) -> str:
 
 def refuse_foreign(path: Path) -> None:
     """Refuse to overwrite a file that is not a report."""
-    if not path.exists():
+    if path.is_dir() or not path.exists():  # who writes there is told by the disk
         return
     if path.is_file():
         with path.open("rb") as file:

@@ -9,7 +9,7 @@ import polars as pl
 
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables import KNOWS, MEASURES, end_text, percent_text, value_text
+from semece.show.tables import KNOWS, MEASURES, end_text, number_text, percent_text, plural, value_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, effect_sentence, sweep
 
@@ -142,20 +142,20 @@ def _abstention(group: PooledQuestions) -> Section:
     half = int(((group.pool.correct % 1) > 0).sum())
     if half:
         sentences += (
-            f"{half:,} answers that are right in part, because answers tie, count as wrong in these promises.",
+            f"Counted as wrong in these promises: {plural(half, 'answer')} right in part, because answers tie.",
         )
     return Section("When to abstain", sentences, (_draw("risk-coverage", group, caption),), table)
 
 
 def threshold_sentence(row: dict[str, object]) -> str:
     """Say from which Sem1 on to answer, or why nothing can be promised."""
-    target = f"{100 * float(str(row['target'])):.0f} %"
+    target = f"{number_text(100 * float(str(row['target'])), 0)} %"
     if row["threshold"] is None:
         return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
     shares = [percent_text(float(str(row[name]))) for name in ("coverage", "accuracy")]
     return (
-        f"Answer where Sem1 is at least {row['threshold']:.2f}: {row['promise']}. Here {shares[1]} of them are, and "
-        f"{shares[0]} of all {row['questions']:,} questions asked are answered."
+        f"Answer where Sem1 is at least {number_text(row['threshold'])}: {row['promise']}. Here {shares[1]} of them "
+        f"are, and {shares[0]} of all {row['questions']:,} questions asked are answered."
     )
 
 
@@ -172,7 +172,7 @@ def _margin(group: PooledQuestions) -> Section:
 def _sweep(group: PooledQuestions, n: int) -> Section:
     table = by_budget(sweep, group)
     first, last = table.row(0, named=True), table.row(-1, named=True)
-    many, few = (f"{row['sem1']:.2f} and Sem2 {row['sem2']:.2f}" for row in (last, first))
+    many, few = (f"{number_text(row['sem1'])} and Sem2 {number_text(row['sem2'])}" for row in (last, first))
     sentences = [f"With {last['n']} answers per question the mean Sem1 is {many}; with {first['n']} it would be {few}."]
     if first["questions"] < len(group.pool.correct):
         sentences.append(f"On the {first['questions']:,} questions with {n} usable answers.")

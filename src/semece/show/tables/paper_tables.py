@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from semece.stats import Closed, Pool, SemX
 
     Floats = NDArray[np.float64]
+    Rows = Callable[["PooledQuestions"], pl.DataFrame]
 
 POOLED = "pooled"
 """What the rows of all runs of a dataset are called."""
@@ -63,6 +64,8 @@ class PooledQuestions(NamedTuple):
         Input and output tokens per asked question, by stage; stages without a count are not there.
     correction : Correction or None
         What an audit of the judge changes; None for several runs.
+    made : dict
+        Tables that were made of it, by what made them: several tables and figures show one.
     """
 
     dataset: str
@@ -73,8 +76,21 @@ class PooledQuestions(NamedTuple):
     classes: GradedClasses
     refused: NDArray[np.bool_]
     asked: int
-    tokens: Mapping[str, float] = {}
-    correction: Correction | None = None
+    tokens: Mapping[str, float]
+    correction: Correction | None
+    made: dict[str, pl.DataFrame]
+
+
+def made_once(make: Rows) -> Rows:
+    """Make a table of a group once, however many tables and figures show it."""
+
+    @wraps(make)
+    def kept(group: PooledQuestions) -> pl.DataFrame:
+        if make.__name__ not in group.made:
+            group.made[make.__name__] = make(group)
+        return group.made[make.__name__]
+
+    return kept
 
 
 class Arm(NamedTuple):
@@ -173,7 +189,7 @@ def group_of_views(dataset: str, model: str, n: int, views: Sequence[QuestionVie
     found = found._replace(sem2=np.array([views[place].estimate.sem2 for place in found.question], dtype=np.float64))
     ids = np.array([view.question.id for view in views])[found.question]
     refused = np.array([view.estimate.refused for view in views])[found.question]
-    return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused, len(views))
+    return PooledQuestions(dataset, model, n, found, ids, graded_classes(views), refused, len(views), {}, None, {})
 
 
 By = Literal["bin", "budget"]
@@ -411,9 +427,45 @@ def drawn_together(table: Callable[..., pl.DataFrame], group: PooledQuestions) -
     return by_budget(partial(table, ids=repeated(group.ids[entering])), group)
 
 
+@made_once
+def ece_rows(group: PooledQuestions) -> pl.DataFrame:
+    """Give the row of the paper's Table 1 in ten bins that are closed on the left."""
+    return calibration_rows(group)
+
+
+@made_once
+def sweep_rows(group: PooledQuestions) -> pl.DataFrame:
+    """Give what fewer answers would have shown (:func:`semece.stats.diagnostics.sweep`)."""
+    return drawn_together(sweep, group)
+
+
+@made_once
+def rate_rows(group: PooledQuestions) -> pl.DataFrame:
+    """Give the falling gap of the questions with a low margin (:func:`semece.stats.diagnostics.rate`)."""
+    return drawn_together(rate, group)
+
+
+@made_once
+def slopes(group: PooledQuestions) -> pl.DataFrame:
+    """Give the slope of the falling gap and of its expectation; rows of one question are drawn together."""
+    return drawn_together(rate_slope, group)
+
+
+@made_once
+def alignment_rows(group: PooledQuestions) -> pl.DataFrame:
+    """Give the gap at the boundaries of the regimes (:func:`semece.stats.diagnostics.alignment`)."""
+    return alignment(group.pool)
+
+
+@made_once
+def strata(group: PooledQuestions) -> pl.DataFrame:
+    """Give calibration along the margin (:func:`semece.stats.diagnostics.margin_strata`)."""
+    return margin_strata(group.pool)
+
+
 def slope_rows(group: PooledQuestions) -> pl.DataFrame:
-    """Give the slope of the falling gap; rows of one question in several runs are drawn together."""
-    table = drawn_together(rate_slope, group)
+    """Give the slope of the falling gap."""
+    table = slopes(group)
     return table.filter(table["quantity"] == "gap").rename({"low": "slope_low", "high": "slope_high"}).drop("quantity")
 
 
@@ -500,8 +552,8 @@ ABSTENTION: dict[str, type] = {
 
 
 def margin_rows(group: PooledQuestions) -> pl.DataFrame:
-    """Give calibration along the margin (:func:`semece.stats.diagnostics.margin_strata`), without empty strata."""
-    table = margin_strata(group.pool)
+    """Give calibration along the margin without empty strata."""
+    table = strata(group)
     return table.filter(table["questions"] > 0)
 
 
@@ -527,6 +579,7 @@ def residuals_of(group: PooledQuestions) -> SemX:
     return found
 
 
+@made_once
 def semx_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the reliability of SemX, a row for each bin that a block selects in (:func:`semece.semx_table`).
 
@@ -541,6 +594,7 @@ def semx_rows(group: PooledQuestions) -> pl.DataFrame:
     return shown.clear() if group.model == POOLED else shown
 
 
+@made_once
 def semx_budget_rows(group: PooledQuestions) -> pl.DataFrame:
     """Give the held-out gap and SemX-ECE at smaller numbers of answers ``n``, with intervals."""
     residuals_of(group)
@@ -555,16 +609,16 @@ def semx_budget_rows(group: PooledQuestions) -> pl.DataFrame:
 
 
 TABLES: dict[str, Callable[[PooledQuestions], pl.DataFrame]] = {
-    "ece": calibration_rows,
+    "ece": ece_rows,
     "semx": semx_rows,
     "bootstrap": bootstrap_rows,
     "baselines": baseline_rows,
     "abstention": abstention_rows,
     "margin": margin_rows,
-    "sweep": partial(drawn_together, sweep),
-    "rate": partial(drawn_together, rate),
+    "sweep": sweep_rows,
+    "rate": rate_rows,
     "slope": slope_rows,
-    "alignment": lambda group: alignment(group.pool),
+    "alignment": alignment_rows,
 }
 """Which table is made how."""
 

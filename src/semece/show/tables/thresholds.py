@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.errors import meant
-from semece.runs import label
+from semece.runs import label, plural
 from semece.show.tables.paper_tables import ABSTENTION, abstention_rows, attempted, group_of, promise_text
 from semece.stats import fewest_answers, frame, slice_thresholds
 
@@ -190,7 +190,7 @@ def _shared(table: pl.DataFrame, by: str) -> tuple[str, ...]:
             said.append((str(score), f"{rows['needed'][0]:,} right answers in a slice alone{left}"))
     if len({text for _, text in said}) == 1:
         return (f"By {by} it takes at least {said[0][1]}.",)
-    return tuple(f"By {by}, {score}: at least {text}." for score, text in said)
+    return tuple(f"By {by}, {label(score)}: at least {text}." for score, text in said)
 
 
 def _promised(table: pl.DataFrame) -> bool:
@@ -217,7 +217,7 @@ def _notes(group: PooledQuestions, table: pl.DataFrame) -> tuple[str, ...]:
         notes.append("Each score has a promise of its own: choose one before you look, not the best of them after.")
     half = int(((group.pool.correct % 1) > 0).sum())
     if half:
-        notes.append(f"{half:,} answers that are right in part, because answers tie, count as wrong.")
+        notes.append(f"Counted as wrong: {plural(half, 'answer')} right in part, because answers tie.")
     return tuple(notes)
 
 

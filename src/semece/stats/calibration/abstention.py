@@ -10,7 +10,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from semece.stats.rows import Bools, Floats, Integers, check_count, check_level, check_rows, check_same_length
+from semece.stats.rows import (
+    Bools,
+    Floats,
+    Integers,
+    check_count,
+    check_level,
+    check_rows,
+    check_same_length,
+)
+from semece.stats.written_numbers import decimal_text
 
 
 class Abstention(NamedTuple):
@@ -239,7 +248,7 @@ def lowest_threshold(
             continue
         accuracy, low = judged(kept)
         if low < target:
-            few = f"of the {n} most confident answers, {100 * accuracy:.0f} % are right: not surely enough"
+            few = f"of the {n} most confident answers, {decimal_text(100 * accuracy, 0)} % are right: not surely enough"
             return last or Abstention(None, 0, None, None, None, few)
         last = Abstention(float(threshold), n, n / n_asked, accuracy, low, None)
     reason = f"fewer than {least} answers cannot show an accuracy of {target:g}; got {len(confidence)}"

@@ -119,9 +119,9 @@ def sem2(
         selection, evaluation = _blocks(labels, n_select)
         numbered = _numbered(np.concatenate([selection, evaluation])[None])
         return float(_held_out(numbered[:, : len(selection)], numbered[:, len(selection) :], ties)[0])
-    values = integers(labels, "labels")
-    size = int(selection_sizes(questions(values, None), n_select)[0])
-    return float(_splits(values[None], size, ties, n_splits=check_count("n_splits", n_splits), rng=rng)[0])
+    row = integers(labels, "labels")
+    size = int(selection_sizes(questions(row, None), n_select)[0])
+    return float(_splits(row[None], size, ties, n_splits=check_count("n_splits", n_splits), rng=rng)[0])
 
 
 def selection_probability(
@@ -195,7 +195,7 @@ def _splits(values: NDArray[np.int64], n_select: int, ties: Ties, *, n_splits: i
 
 
 def _numbered(values: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the labels of each row from 0 in their order."""
+    """Give the labels of each row numbers from 0, in their order."""
     row = np.arange(len(values))[:, None]
     _, number = np.unique(values + row * (values.max(initial=0) + 1), return_inverse=True)
     number = number.reshape(values.shape)

@@ -14,7 +14,15 @@ from semece.stats.calibration.proper_scores import brier
 from semece.stats.calibration.ranking import aurc, auroc
 from semece.stats.diagnostics.resampling import resampled_values
 from semece.stats.recalibration.logit_maps import FALLING
-from semece.stats.rows import CheckedRows, Floats, Seed, check_level, check_rows, check_same_length, check_unit
+from semece.stats.rows import (
+    CheckedRows,
+    Floats,
+    Seed,
+    check_level,
+    check_rows,
+    check_same_length,
+    check_unit,
+)
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling
 from semece.stats.uncertainty.intervals import (
     Interval,
@@ -23,6 +31,7 @@ from semece.stats.uncertainty.intervals import (
     residual_moments,
     widening,
 )
+from semece.stats.written_numbers import decimal_text
 
 if TYPE_CHECKING:
     from semece.stats.recalibration.maps import Recalibration
@@ -205,7 +214,7 @@ def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> s
     brier_score, error = by_name["brier"], by_name["ece"]
     change = brier_score.change
     if np.isnan(brier_score.before) and not np.isnan(by_name["auroc"].before):
-        now = f"a Brier score of {brier_score.after:.3f} and an ECE of {error.after:.3f}"
+        now = f"a Brier score of {decimal_text(brier_score.after, 3)} and an ECE of {decimal_text(error.after, 3)}"
         return f"A score that only ranked the answers is now a confidence, with {now}."
     if np.isnan(by_name["auroc"].before):
         start = "Answers that are all alike cannot show whether recalibration helps: the Brier score goes"
@@ -220,8 +229,8 @@ def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> s
     else:
         start = "It cannot be told whether recalibration helps: the Brier score goes"
     return (
-        f"{start} from {brier_score.before:.3f} to {brier_score.after:.3f}, "
-        f"and the ECE goes from {error.before:.3f} to {error.after:.3f}."
+        f"{start} from {decimal_text(brier_score.before, 3)} to {decimal_text(brier_score.after, 3)}, "
+        f"and the ECE goes from {decimal_text(error.before, 3)} to {decimal_text(error.after, 3)}."
     )
 
 

@@ -180,13 +180,15 @@ def plan_questions(
         raise ValueError(f"overturned must lie in [0, 1) and labelled in (0, 1]; got {overturned} and {labelled}")
     z = float(ndtri(0.5 + check_level(level) / 2))
 
+    def width_of(n: int, *, upper: bool) -> float:
+        variance = _variance(spread, n, upper=upper)
+        return z * ((variance + overturned / labelled) / n) ** 0.5 * _widths(variance, n, z, upper=upper)
+
     def size(*, upper: bool) -> int:
         few, many = 1, MOST
         while many - few > 1:
             n = (few + many) // 2
-            variance = _variance(spread, n, upper=upper)
-            wide = z * ((variance + overturned / labelled) / n) ** 0.5 * _widths(variance, n, z, upper=upper) > width
-            few, many = (n, many) if wide else (few, n)
+            few, many = (n, many) if width_of(n, upper=upper) > width else (few, n)
         return many
 
     n = size(upper=False)
@@ -194,7 +196,8 @@ def plan_questions(
     if basis == "pilot" and not _near(spread, n):
         n, basis = size(upper=True), "upper limit"
     if n == MOST:
-        raise ValueError(f"a width of {width:g} takes more than {MOST:,} questions")
+        least = width_of(n, upper=False)
+        raise ValueError(f"width must be one that {MOST:,} questions can have, at least {least:.2g}; got {width:g}")
     return PlannedRun(spread.n_answers, n, int(np.ceil(labelled * n)) if overturned else 0, width, basis)
 
 
