@@ -541,7 +541,7 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, 
                 and name in CORRECTABLE
                 and group.correction.threshold(name, target=target, asked=group.asked, delta=delta)
             )
-            if corrected and not isinstance(corrected, str):
+            if group.correction and corrected and not isinstance(corrected, str):
                 found, condition = corrected, IF_AUDITED
                 needed = group.correction.fewest(name, target=target, delta=delta)
             promise = None if found.threshold is None else promise_text(target, delta, condition)
