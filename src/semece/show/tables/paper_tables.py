@@ -184,7 +184,9 @@ def group_of_counts(model: str, run: Run, columns: RunColumns) -> PooledQuestion
     ids = np.arange(asked).astype(np.str_)
     classes = classes_in(columns.table.take(entering), ids[entering].tolist())
     refused = columns.refused[found.question]
-    return PooledQuestions(run.names.dataset, model, run.n, found, ids[found.question], classes, refused, asked)
+    return PooledQuestions(
+        run.names.dataset, model, run.n, found, ids[found.question], classes, refused, asked, {}, None, {}
+    )
 
 
 def run_tokens(runs: Sequence[Run]) -> dict[str, float]:
