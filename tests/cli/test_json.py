@@ -51,6 +51,7 @@ WORDS = {
     "models": (["models"], ["models", "more"]),
     "fetch-model": (None, ["fetch-model", "more"]),
     "audit export": (["audit", "export", "a.db", "-o", "sheet.csv"], ["audit", "export", "a.db", "--size", "many"]),
+    "audit forget": (None, ["audit", "forget", "aa.db"]),
     "audit score": (["audit", "score", "a.db", "filled.csv"], ["audit", "score", "a.db", "fild.csv"]),
 }
 """Of each command right words and wrong ones; ``fetch-model`` would leave the machine, ``paper`` is tried elsewhere."""

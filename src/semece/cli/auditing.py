@@ -128,7 +128,7 @@ def score(  # noqa: PLR0917 - one parameter per option
 
 
 @app.command("forget")
-def forget(run: OneRun, judge: Judge = None) -> None:
+def forget(run: OneRun, judge: Judge = None, as_json: AsJson = False) -> None:
     """Correct nothing by the audit that a run file holds, from now on.
 
     What people said stays in the file and on the sheets; 'semece audit score' with the sheets brings it back.
@@ -137,8 +137,9 @@ def forget(run: OneRun, judge: Judge = None) -> None:
     """
     with open_runs([run], judge) as (opened,):
         sheets = opened.forget_audit()
-    typer.echo(f"{run}: numbers are by the judge alone from now on; the audit ({', '.join(sheets)}) is withdrawn.")
-    typer.echo("'semece audit score' with its sheets brings it back.")
+    said = f"{run}: numbers are by the judge alone from now on; the audit ({', '.join(sheets)}) is withdrawn."
+    lines = [said, "'semece audit score' with its sheets brings it back."]
+    print_found(lines, lambda: {"run": str(run), "withdrawn": list(sheets)}, as_json=as_json)
 
 
 KEPT = (
