@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 # Commands start three times as fast when compiled modules are kept.
 unexport PYTHONDONTWRITEBYTECODE
-.PHONY: demo check test search coverage bench lock clean
+.PHONY: demo check test search coverage bench site wheel lock clean
 
 # $(call install,demo) makes .venv and installs requirements/demo.txt, with hashes, and the package.
 define install
@@ -25,7 +25,7 @@ endef
 demo:
 	$(call install,demo)
 	@$(BIN)/semece fetch-model >/dev/null
-	@$(BIN)/semece run --model local/smollm2 --dataset starter
+	@$(BIN)/semece run --model local/smollm2 --dataset starter -n 10
 	@$(BIN)/semece report runs/starter--local-smollm2.db -o report.html
 
 check:
@@ -63,9 +63,19 @@ bench:
 	@$(BIN)/semece fetch-model >/dev/null
 	@$(BIN)/python -m benchmarks
 
+# The pages of docs/ as a site, without network; a dead link is an error.
+site:
+	$(call install,test)
+	@$(BIN)/python docs/make_python.py
+	@$(BIN)/zensical build --clean --strict
+
+# The wheel, installed and tried in an empty environment of every supported Python that is found here.
+wheel:
+	@.ci/wheel
+
 lock:
 	@uv lock --quiet
 	@requirements/export.sh
 
 clean:
-	@rm -rf .venv build dist .mypy_cache .ruff_cache .hypothesis
+	@rm -rf .venv build dist site .mypy_cache .ruff_cache .hypothesis

@@ -17,6 +17,12 @@ Written by `make bench`. Every number is a median measured in one process on the
 implementation that stands beside ours in `benchmarks/`.
 """
 
+TAIL = """## Next
+
+[Statistics](statistics.md) has the formula of what is measured here; [Limits and wrong uses](limits.md) has what
+follows.
+"""
+
 
 def machine() -> str:
     """Name the machine and the versions."""
@@ -48,7 +54,7 @@ def main() -> None:
         print(section, flush=True)
         titles = [importlib.import_module(f"benchmarks.{each}").TITLE for each in every]
         ordered = [sections[title] for title in titles if title in sections]
-        page.write_text("\n".join([HEAD, f"{machine()}\n", *ordered]))
+        page.write_text("\n".join([HEAD, f"{machine()}\n", *ordered, TAIL]))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -23,7 +24,7 @@ from semece.stats.counts import Counts
 from semece.stats.estimators import estimate
 from semece.stats.estimators.semx import SemX, semx
 from semece.stats.simulation import dirichlet_mixture, easy, near_tie, softmax_normal
-from semece.stats.uncertainty.claims import bracket_verdict, model_verdict
+from semece.stats.uncertainty.claims import bracket_verdict, hidden_verdict, model_verdict
 from semece.stats.uncertainty.held_out_errors import gap_interval, held_out_gap, semx_ece
 from semece.stats.uncertainty.intervals import N_DRAWS, TINY, cleared, ece_interval
 from semece.stats.uncertainty.skewed_means import Drawn, UnitTable, upward
@@ -54,18 +55,19 @@ EQUAL_COST = ((4, 1500), (6, 1000), (20, 300), (50, 120))
 ABOUT_FALSE = """\
 Calibrated class by class, in percent of the runs: 'over' and 'under': the rule calls the model over-confident or
 under-confident, by the interval of the held-out gap g and by the bracket (each must be at most 2.5); 'SemX rejects':
-its test at 5 %, with the lower end of SemX-ECE above 0 in brackets (2.5); 'hidden': 'miscalibrated, though right on
-average' (at most 5); 'Sem1-ECE over': what the interval of Sem1-ECE would say (50 runs), if it were read as a statement
+its test at 5 %, with the lower end of SemX-ECE above 0 in brackets (7, since g's two sides and the test share it);
+'hidden': 'miscalibrated' though the interval of g holds 0 (at most 5), with 'though right on average' in brackets;
+'Sem1-ECE over': what the interval of Sem1-ECE would say (50 runs), if it were read as a statement
 about the model. Residuals are centred so that the true g is 0; accuracies, for the bracket, so that the mean one of the
 pool is that of the deployed classes' probabilities."""
 ABOUT_CLUSTERS = f"""\
 The same where every question comes {COPIES} times, each time with other answers and with the same right class; N counts
 clusters, and ids name them."""
 ABOUT_POWER = """\
-Models that are not calibrated, in percent of the runs: how often g, the bracket and SemX's test find it, on which side;
-beside them the plug-in ECE of Sem1 and of Sem2, against the 95 % quantile that they have for the calibrated model of
-the same n and N (a person does not have that quantile); and how often the interval of g misses, and which end of the
-interval of SemX-ECE does. The true g and SemX-ECE are those of the pool."""
+Models that are not calibrated, in percent of the runs: how often g, the bracket and SemX's test find it, on which side,
+and what 'hidden' says as above; beside them the plug-in ECE of Sem1 and of Sem2, against the 95 % quantile that they
+have for the calibrated model of the same n and N (a person does not have that quantile); and how often the interval of
+g misses, and which end of the interval of SemX-ECE does. The true g and SemX-ECE are those of the pool."""
 ABOUT_HELD = "The same in clusters as above, of the Dirichlet family; N counts clusters."
 ABOUT_COST = "The same 6,000 answers, spread over more or fewer questions: in percent, SemX rejects / g is on its side."
 
@@ -176,6 +178,10 @@ def centred(pool: Pool) -> Pool:
     return pool._replace(value=pool.value - pool.chance * (mean / np.where(chance > 0, chance, 1.0)))
 
 
+calibrated_pool = lru_cache(maxsize=1)(draw_pool)
+"""The same of a calibrated model, which several others are compared with."""
+
+
 def residuals(pool: Pool, index: np.ndarray, n: int) -> SemX:
     """Give the residuals of some questions of the pool."""
     question, place = np.nonzero(pool.chance[index] > 0)
@@ -210,8 +216,8 @@ class Tester:
         self.pool, self.truth, self.widened = pool._replace(**parts), truth, widened
         self.normal = np.random.default_rng(0).standard_normal((len(there), N_DRAWS // 2))[there]
 
-    def __call__(self, index: np.ndarray) -> list[bool]:
-        """Whether the test rejects, the lower end is above the truth, and the upper end below it."""
+    def __call__(self, index: np.ndarray, gap: np.ndarray) -> list[bool]:
+        """Say of a run, and of the ends of its gap's interval, what :class:`Runs` has of SemX-ECE."""
         rows = self.pool.value[index]
         mass = self.pool.chance[index], self.pool.held_out[index]
         table = UnitTable.of(rows, np.zeros_like(rows), mass, Drawn(np.ones(len(index)), None, 0.95))
@@ -223,13 +229,20 @@ class Tester:
         total = float(np.abs(r).sum())
         alone = np.abs(noise).sum(axis=0)
         rejects = 2 * (alone >= total - TINY).sum() + 1 <= 0.05 * (N_DRAWS + 1)
-        below = 2 * (alone < total).sum()
-        if self.truth > 0:
-            moved = cleared(r, covariance)[:, None] * (self.truth / max(total, TINY))
-            below = sum((np.abs(moved + side).sum(axis=0) < total).sum() for side in (noise, -noise))
-        low = self.truth < total and below > np.ceil(0.975 * (N_DRAWS - 1))  # so is the quantile
+        moved = cleared(r, covariance)[:, None] / max(total, TINY)
+
+        def above(value: float) -> bool:
+            """Whether the lower end of the absolute residuals is above a value: the quantile there is below them."""
+            if value >= total or len(r) == 1:
+                return False
+            sides = (noise, -noise) if value > 0 else (noise,)
+            below = sum((np.abs(value * moved + side).sum(axis=0) < total).sum() for side in sides)
+            return bool(below * (2 // len(sides)) > np.ceil(0.975 * (N_DRAWS - 1)))
+
+        low = max(gap[0], -gap[1]) > self.truth + TINY or above(self.truth)
         high = self.truth > total and min(total + upward(table, r), 1.0) < self.truth
-        return [bool(rejects), bool(low), bool(high)]
+        hidden = gap[0] <= 0 <= gap[1] and above(0.0)
+        return [bool(rejects), bool(low), bool(high), hidden, hidden and above(max(gap[1], -gap[0]))]
 
 
 def sides(ends: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
@@ -244,8 +257,9 @@ class Runs(NamedTuple):
     ----------
     called : ndarray of bool, shape (R, 4)
         Over- and under-confident, by g and by the bracket.
-    tested : ndarray of bool, shape (R, 3)
-        As :class:`Tester` says.
+    tested : ndarray of bool, shape (R, 5)
+        Whether the test of SemX rejects, the lower end of SemX-ECE is above the truth, its upper end is below it, the
+        model is called miscalibrated though the interval of g holds 0, and moreover right on average.
     missed : ndarray of bool, shape (R,)
         Whether the interval of g does not hold its truth.
     gap : ndarray, shape (R,)
@@ -257,10 +271,9 @@ class Runs(NamedTuple):
     missed: np.ndarray
     gap: np.ndarray
 
-    @property
-    def hidden(self) -> np.ndarray:
-        """Miscalibrated, though right on average."""
-        return self.tested[:, 0] & ~self.called[:, :2].any(axis=1)
+    def hidden(self) -> str:
+        """How often an error is said to be hidden, and with 'right on average'."""
+        return "{} ({})".format(*map(percent, self.tested[:, 3:].mean(axis=0)))
 
 
 def drawn(pool: Pool, cell: Cell, size: int, replications: int) -> Iterator[np.ndarray]:
@@ -284,7 +297,7 @@ def simulate_runs(pool: Pool, cell: Cell, size: int, replications: int) -> Runs:
         more = pool.correct.mean() - pool.deployed.mean() if exact else 0.0
         called = np.stack([*sides((own, own)), *sides((second + more, first + more))], axis=1)
         plain = np.stack([*sides((own, own)), *sides((second, first))], axis=1)
-        tested = np.array([tester(row) for row in index])
+        tested = np.array([tester(row, ends) for row, ends in zip(index, own.T, strict=True)])
         missed = (own[0] > truth + TINY) | (own[1] < truth - TINY)
         parts.append([called, tested, missed, pool.value.sum(axis=1)[index].mean(axis=1)])
         if cell.copies == 1 and len(parts) == 1:
@@ -302,7 +315,9 @@ def confirm(pool: Pool, n: int, index: np.ndarray, said: tuple[np.ndarray, np.nd
     correct = pool.correct[index]
     verdict = bracket_verdict(gap_interval(pool.sem1[index], correct), gap_interval(pool.sem2[index], correct))
     assert list(called[2:]) == [verdict == side for side in VERDICTS]
-    assert list(tested) == [error.p_value <= 0.05, error.low > truth + 1e-5, error.high < truth]
+    hidden = hidden_verdict(error._replace(n_select=2), gap)
+    assert list(tested[:3]) == [error.p_value <= 0.05, error.low > truth + 1e-5, error.high < truth]
+    assert list(tested[3:]) == [hidden is not None, hidden == "right on average"]
 
 
 def sem1_over(pool: Pool, size: int, replications: int) -> float:
@@ -361,10 +376,10 @@ def false_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]
     rows = []
     for size in SIZES if cell.copies == 1 else CLUSTERS:
         runs = simulate_runs(pool, cell, size, replications)
-        rejected, low, _ = runs.tested.mean(axis=0)
+        rejected, low = runs.tested[:, :2].mean(axis=0)
         numbers = [*map(percent, runs.called.mean(axis=0)), f"{percent(rejected)} ({percent(low)})"]
         row = [cell.family, str(cell.n), f"{size:,}", f"{pool.correct.mean():.3f}", *numbers]
-        row.append(percent(runs.hidden.mean()) if cell.n > 3 else "")
+        row.append(runs.hidden() if cell.n > 3 else "")
         if cell.copies == 1:
             over = percent(sem1_over(pool, size, min(replications, 50))) if size == SIZES[1] else ""
             row += [over, f"{runs.gap.mean():+.4f}"]
@@ -374,16 +389,16 @@ def false_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]
 
 def power_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]:
     """How often a model that is not calibrated is found."""
-    pool, null_pool = draw_pool(cell, pool_size), draw_pool(cell._replace(model="calibrated"), pool_size)
+    pool, null_pool = draw_pool(cell, pool_size), calibrated_pool(cell._replace(model="calibrated"), pool_size)
     mean = pool.value.mean(axis=0)
     rows = []
     for size in SIZES:
         runs = simulate_runs(pool, cell, size, replications)
         null = np.quantile(plug_in(null_pool, cell, size, replications), 0.95, axis=0)
         power = (plug_in(pool, cell, size, replications) > null).mean(axis=0)
-        numbers = [*runs.called.mean(axis=0), runs.tested[:, 0].mean(), *power, runs.missed.mean()]
+        found = [*map(percent, [*runs.called.mean(axis=0), runs.tested[:, 0].mean()]), runs.hidden()]
         row = [cell.model, str(cell.n), f"{size:,}", f"{mean.sum():+.3f}", f"{np.abs(mean).sum():.3f}"]
-        rows.append([*row, *map(percent, [*numbers, *runs.tested[:, 1:].mean(axis=0)])])
+        rows.append([*row, *found, *map(percent, [*power, runs.missed.mean(), *runs.tested[:, 1:3].mean(axis=0)])])
     return rows
 
 
@@ -396,7 +411,7 @@ def held_rows(cell: Cell, pool_size: int, replications: int) -> list[list[str]]:
         runs = simulate_runs(pool, cell, size, replications)
         numbers = [*runs.called[:, :2].mean(axis=0), runs.tested[:, 0].mean(), runs.missed.mean()]
         row = [cell.model, str(cell.n), f"{size:,}", f"{mean.sum():+.3f}", f"{np.abs(mean).sum():.3f}"]
-        rows.append([*row, *map(percent, [*numbers, *runs.tested[:, 1:].mean(axis=0)])])
+        rows.append([*row, *map(percent, [*numbers, *runs.tested[:, 1:3].mean(axis=0)])])
     return rows
 
 
@@ -447,10 +462,10 @@ def main() -> str:
     )
     first = ["family", "n", "N", "accuracy", "g over", "g under", "bracket over", "bracket under", "SemX rejects"]
     second = ["model", "n", "N", "g", "SemX-ECE", "g over", "g under", "bracket over", "bracket under", "SemX rejects"]
-    ends = ["Sem1-ECE", "Sem2-ECE", "g missed", "lower end too high", "upper end too low"]
+    ends = ["hidden", "Sem1-ECE", "Sem2-ECE", "g missed", "lower end too high", "upper end too low"]
     parts = [setting, ABOUT_FALSE, table([*first, "hidden", "Sem1-ECE over", "bias of g"], false)]
     parts += [ABOUT_CLUSTERS, table([*first, "hidden"], clusters), ABOUT_POWER, table([*second, *ends], power)]
-    parts += [ABOUT_HELD, table([*second[:7], "SemX rejects", *ends[2:]], held)]
+    parts += [ABOUT_HELD, table([*second[:7], "SemX rejects", *ends[3:]], held)]
     designs = [f"{n} answers, {size:,} questions" for n, size in EQUAL_COST]
     return "\n\n".join([*parts, ABOUT_COST, table(["model", *designs], costs)])
 

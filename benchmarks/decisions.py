@@ -19,13 +19,22 @@ import numpy as np
 from scipy.special import ndtri
 
 from benchmarks._tables import table
-from semece.stats import Counts, abstention_threshold, change_at_look, fewest_answers, semx, slice_thresholds
+from semece.stats import (
+    Counts,
+    abstention_threshold,
+    change_at_look,
+    fewest_answers,
+    fit_recalibration,
+    semx,
+    slice_thresholds,
+)
 from semece.stats.calibration.abstention import lower_limit
+from semece.stats.estimators.semx import SemX
 from semece.stats.simulation import dirichlet_mixture, easy, simulate
 from semece.stats.uncertainty.drift import TAIL
 from semece.stats.uncertainty.held_out_errors import held_out_gap
 from semece.stats.uncertainty.paired_errors import paired_mean
-from semece.stats.uncertainty.planning import pilot_spread, plan_questions
+from semece.stats.uncertainty.planning import SUBSAMPLES, ResidualSpread, pilot_spread, plan_questions, worst_spread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +49,7 @@ POPULATIONS = {
     "crossing": (dirichlet_mixture, "crossing"),
     "nearly certain": (easy, "calibrated"),
 }
-SCORES = ("sem1", "sem2", "verbalized")
+SCORES = ("sem1", "sem2", "verbalized", "p_true", "entropy")
 TARGETS = (0.7, 0.9, 0.95)
 SIZES = (300, 1000)
 SLICES, EACH = 12, 250
@@ -57,7 +66,9 @@ PLANNED = {
 }
 
 ABOUT_THRESHOLDS = """\
-Thresholds (`abstention_threshold`, delta .05). In percent of the runs: a threshold is found / the accuracy of the
+Thresholds (`abstention_threshold`, delta .05) of the run's own scores and of named ones. p_true: ten replies on a noisy
+confidence. entropy: only its order means something, and a Platt map of 300 other questions makes it a confidence, in
+each run another one. In percent of the runs: a threshold is found / the accuracy of the
 answers above it is below the target (at most 5)."""
 ABOUT_SLICES = f"""\
 {SLICES} slices of {EACH} questions (`slice_thresholds`, delta .05). In percent of the runs: some slice has a
@@ -72,10 +83,10 @@ from look {LOOKS // 10} on, in a tenth of the series: all intervals of accuracy,
 at all looks (at least 97.5 each) / the change is found at the first look that has it / within ten."""
 
 ABOUT_PLANS = f"""\
-Runs of calibrated models that are planned by a pilot of {N_ANSWERS} answers (`plan_questions`), and then made with new
-questions. N: mean number of questions planned. In percent of a twentieth of the runs: the pilot's own spread is planned
-with / then the width of the run is within 10 % of the planned one (at least 90) / otherwise, with the upper limit of
-the spread, it is at most the planned one (at least 90)."""
+Runs of calibrated models that are planned by a pilot of {N_ANSWERS} answers (`plan_questions`) or, without one, by the
+worst case, and then made with new questions; {{:,}} runs a cell. N: mean number of questions planned. In percent of the
+runs: the pilot's own spread is planned with / then the width of the run is within 10 % of the planned one (at least 90)
+/ otherwise, with the upper limit of the spread or the worst case, it is at most the planned one (at least 90)."""
 
 
 class Pool(NamedTuple):
@@ -85,6 +96,12 @@ class Pool(NamedTuple):
     """
 
     shares: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, shares: np.ndarray) -> Pool:
+        """Put confidences on the grid; ``shares`` has shape (N, 2)."""
+        added = STEPS - np.floor(values * STEPS + 1e-7).astype(int)
+        return cls(np.stack([np.bincount(added, part, STEPS + 1) for part in shares.T], axis=1))
 
     @property
     def accuracy(self) -> np.ndarray:
@@ -99,21 +116,55 @@ class Pool(NamedTuple):
         return left.sum(axis=-1), left[..., 1]
 
 
+RANKS, PILOT = 500, 300
+"""Distinct values of the score that has only an order, and questions of the run that its map is fitted on."""
 STEPS, CHECKED = 20, 3
 """Steps of the grid, and how many runs of a cell go through the public function, which must say the same."""
 
 
-def draw_pool(name: str, score: str) -> Pool:
-    """Draw the questions of a population, and their answers; a half right one counts as wrong."""
+def drawn_scores(name: str, score: str) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the questions of a population: a score, and whether the most frequent answer is right; half is wrong.
+
+    ``p_true`` is the mean of what the replies of a sampled P(True) say, ``entropy`` has only an order.
+    """
     family, correctness = POPULATIONS[name]
     rng = np.random.default_rng(len(name))
     study = simulate(family(POOL, rng=rng), N_ANSWERS, correctness=correctness, rng=rng)
-    stated = np.clip(study.oracle_confidence**0.5 + rng.normal(0, 0.05, POOL), 0, 1)
-    values = {"sem1": study.sem1, "sem2": study.sem2, "verbalized": np.round(stated * 20) / 20}[score]
-    added = STEPS - np.floor(values * STEPS + 1e-7).astype(int)
-    return Pool(
-        np.bincount(2 * added + np.floor(study.correct).astype(int), minlength=2 * STEPS + 2).reshape(-1, 2) / POOL
-    )
+    c, noise = study.oracle_confidence, rng.normal(size=POOL)
+    values = {
+        "sem1": study.sem1,
+        "sem2": study.sem2,
+        "verbalized": np.round(np.clip(c**0.5 + 0.05 * noise, 0, 1) * 20) / 20,
+        "p_true": np.random.default_rng(1).binomial(N_ANSWERS, np.clip(c + 0.2 * noise, 0, 1)) / N_ANSWERS,
+        "entropy": np.log(np.maximum(study.sem1, 0.05)) + 0.3 * noise,
+    }
+    return values[score], np.floor(study.correct).astype(int)
+
+
+def draw_pool(name: str, score: str) -> Pool:
+    """Draw the questions of a population, and their answers."""
+    values, correct = drawn_scores(name, score)
+    return Pool.of(values, np.bincount(np.arange(POOL) * 2 + correct, minlength=2 * POOL).reshape(-1, 2) / POOL)
+
+
+def mapped(replications: int, name: str, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Do runs of a score that has only an order, each recalibrated by a map of a pilot of its own.
+
+    Returns how many answers each threshold leaves, how many of them are right, and what share of the population is.
+    """
+    values, correct = drawn_scores(name, "entropy")
+    step = np.argsort(np.argsort(values)) * RANKS // POOL
+    shares = np.bincount(2 * step + correct, minlength=2 * RANKS).reshape(-1, 2) / POOL
+    middle = np.bincount(step, values) / np.bincount(step)
+    rng = np.random.default_rng([len(name), size])
+    runs = []
+    for _ in range(replications):
+        drawn = rng.multinomial(PILOT, shares.ravel())
+        rows = np.repeat(np.repeat(middle, 2), drawn), np.repeat(np.tile([0.0, 1.0], RANKS), drawn)
+        pool = Pool.of(fit_recalibration(*rows, domain="real")(middle), shares)
+        runs.append((*pool.draw(rng, size, ()), pool.accuracy))
+    n, right, accuracy = (np.array(column) for column in zip(*runs, strict=True))
+    return n, right, accuracy
 
 
 def places_of(n: np.ndarray, right: np.ndarray, target: float, delta: float) -> np.ndarray:
@@ -136,10 +187,14 @@ def thresholds(replications: int) -> str:
     """Tabulate how often a threshold is found, and how often its promise is missed."""
     rows = []
     for name, score in product(POPULATIONS, SCORES):
-        pool = draw_pool(name, score)
         for size in SIZES:
-            rng = np.random.default_rng([len(name), len(score), size])
-            n, right = pool.draw(rng, size, (replications,))
+            if score == "entropy":
+                n, right, accuracy = mapped(replications, name, size)
+            else:
+                pool = draw_pool(name, score)
+                rng = np.random.default_rng([len(name), len(score), size])
+                n, right = pool.draw(rng, size, (replications,))
+                accuracy = np.broadcast_to(pool.accuracy, n.shape)
             row = [name, score, f"{size:,}"]
             for target in TARGETS:
                 found = places_of(n, right, target, DELTA)
@@ -147,14 +202,15 @@ def thresholds(replications: int) -> str:
                     threshold = abstention_threshold(*rows_of(n[at], right[at]), target=target).threshold
                     assert (threshold is None) == (found[at] < 0)
                     assert threshold is None or round(STEPS * (1 - threshold)) == found[at]
-                row.append(percents(np.array([(found >= 0).mean(), misses(found, pool, target).mean()])))
+                row.append(percents(np.array([(found >= 0).mean(), misses(found, accuracy, target).mean()])))
             rows.append(said(row))
     return table(["population", "score", "N", *(f"target {target:g}" for target in TARGETS)], rows)
 
 
-def misses(places: np.ndarray, pool: Pool, target: float) -> np.ndarray:
-    """Say which thresholds leave answers that are right less often than promised."""
-    return (places >= 0) & (pool.accuracy[np.maximum(places, 0)] < target)
+def misses(places: np.ndarray, accuracy: np.ndarray, target: float) -> np.ndarray:
+    """Say which thresholds leave answers that are right less often than promised; ``accuracy`` has shape (..., K)."""
+    at = np.take_along_axis(accuracy, np.maximum(places, 0)[..., None], axis=-1)[..., 0]
+    return (places >= 0) & (at < target)
 
 
 def slices(replications: int) -> str:
@@ -167,7 +223,8 @@ def slices(replications: int) -> str:
         shared, own = (places_of(n, right, target, delta) for delta in (DELTA / SLICES, DELTA))
         for at in range(CHECKED):
             check_slices(n[at], right[at], shared[at], target)
-        missed = [misses(each, pool, target).any(axis=1).mean() for each in (shared, own)]
+        accuracy = np.broadcast_to(pool.accuracy, n.shape)
+        missed = [misses(each, accuracy, target).any(axis=1).mean() for each in (shared, own)]
         rows.append(said([name, f"{target:g}", percents(np.array([(shared >= 0).any(axis=1).mean(), *missed]))]))
     return table(["population", "target", "found / missed / without sharing"], rows)
 
@@ -279,37 +336,94 @@ def found_changes(rng: np.random.Generator, still: np.ndarray, other: np.ndarray
     return held[0], held[1], bool(alarms[first]), bool(alarms[first : first + 10].any())
 
 
+class Answered(NamedTuple):
+    """Questions of a pool with so many answers each: residuals and held-out frequencies of some subsamples of them.
+
+    Arrays have shape (subsamples, Q).
+    """
+
+    residual: np.ndarray
+    held_out: np.ndarray
+
+    def spread(self, n_answers: int, index: np.ndarray) -> ResidualSpread:
+        """Do what `pilot_spread` does for some of the questions."""
+        r, h = self.residual[:, index], self.held_out[:, index]
+        off = r - r.mean(axis=1, keepdims=True)
+        variance, fourth = (off**2).mean(axis=1), (off**4).mean(axis=1)
+        kurtosis = np.where(variance > 1e-12, fourth / np.maximum(variance, 1e-12) ** 2, np.inf)
+        means = (part.mean(axis=1) for part in (r, h))
+        gap, held_out = next(means), next(means)
+        return ResidualSpread(n_answers, len(index), *(float(x.mean()) for x in (gap, variance, kurtosis, held_out)))
+
+    def width(self, index: np.ndarray) -> float:
+        """Make a run of some of the questions, and give the width of the interval of its held-out gap."""
+        r, h, zero, one = self.residual[0, index], self.held_out[0, index], np.zeros(len(index)), np.ones(len(index))
+        each = np.arange(len(index))
+        found = held_out_gap(SemX(each, 0 * each, r, zero, one, h, each, one.astype(int), zero[:1], one[:1]))
+        return found.high - found.low
+
+
+def answered(pmf: np.ndarray, right: np.ndarray, n: int, rng: np.random.Generator) -> Answered:
+    """Draw the answers of a pilot to each question, and take n of them, several times where there are more."""
+    classes = (rng.random((len(pmf), N_ANSWERS, 1)) > np.cumsum(pmf, axis=1)[:, None]).sum(axis=2)
+    classes = np.minimum(classes, (pmf > 0).sum(axis=1)[:, None] - 1)
+    parts = []
+    for _ in range(1 if n == N_ANSWERS else SUBSAMPLES):
+        some = np.take_along_axis(classes, np.argsort(rng.random(classes.shape), axis=1)[:, :n], axis=1)
+        place = (some + np.arange(len(pmf))[:, None] * pmf.shape[1]).ravel()
+        counts = Counts.from_counts(np.bincount(place, minlength=pmf.size).reshape(pmf.shape))
+        found = semx(correct=right.ravel().astype(float), counts=counts)
+        parts.append([np.bincount(found.question, part, len(pmf)) for part in (found.value, found.held_out)])
+    return Answered(*np.array(parts).swapaxes(0, 1))
+
+
 def plans(replications: int) -> str:
     """Tabulate how near the width of a run comes to the planned one."""
     rows = []
-    for name, pilot, width in product(PLANNED, PILOTS, WIDTHS):
-        pmf = PLANNED[name](POOL // 5, rng=0).pmf
-        rng = np.random.default_rng([len(name), pilot, int(100 * width)])
+    for name, family in PLANNED.items():
+        rng = np.random.default_rng(len(name))
+        pmf = -np.sort(-family(POOL // 2, rng=rng).pmf, axis=1)
         right = np.array([rng.multinomial(1, p) for p in pmf])
-        row = [name, f"{pilot:,}", f"{width:g}"]
         for n in (4, N_ANSWERS):
-            found = np.array([planned(rng, pmf, right, (pilot, width, n)) for _ in range(replications // 20)])
-            near, ours = found[:, 0] == 1, found[:, 1]
-            at_most = np.mean(ours[~near] <= 1) if (~near).any() else np.nan
-            within = np.mean(np.abs(ours[near] - 1) <= 0.1) if near.any() else np.nan
-            row += [f"{found[:, 2].mean():,.0f}", *(f"{100 * x:.0f}" for x in (near.mean(), within, at_most))]
-        rows.append(said(row))
-    head = ["questions", "pilot", "width"]
-    for n in (4, N_ANSWERS):
-        head += [f"n = {n}: N", "by the pilot", "within 10 %", "upper limit: at most"]
-    return table(head, rows)
+            pool = answered(pmf, right, n, rng)
+            if n == N_ANSWERS:
+                check_spread(pool, pmf, right)
+            for pilot, width in product((0, *PILOTS), WIDTHS):
+                found = np.array([planned(rng, pool, (pilot, width, n)) for _ in range(replications)])
+                own, ratio = found[:, 0] == 1, found[:, 1]
+                shares = own.mean(), share(np.abs(ratio[own] - 1) <= 0.1), share(ratio[~own] <= 1)
+                row = [name, f"{pilot:,}" if pilot else "none", f"{width:g}", str(n), f"{found[:, 2].mean():,.0f}"]
+                rows.append(said([*row, *(f"{100 * x:.1f}" if np.isfinite(x) else "" for x in shares)]))
+    return table(["questions", "pilot", "width", "n", "N", "by the pilot", "within 10 %", "otherwise at most"], rows)
 
 
-def planned(rng: np.random.Generator, pmf: np.ndarray, right: np.ndarray, cell: tuple) -> tuple[bool, float, int]:
-    """Plan a run by a pilot and make it: whether the pilot's own spread is planned with, achieved / planned, N."""
-    pilot, width, n = cell
-    index = rng.integers(0, len(pmf), pilot)
+def share(kept: np.ndarray) -> float:
+    """Share of the runs; nan of none."""
+    return float(kept.mean()) if len(kept) else np.nan
+
+
+def check_spread(pool: Answered, pmf: np.ndarray, right: np.ndarray) -> None:
+    """Hold the sums of precomputed residuals against the public functions, on answers drawn anew."""
+    rng = np.random.default_rng(0)
+    index = rng.integers(0, len(pmf), 500)
     counts = Counts.from_counts(rng.multinomial(N_ANSWERS, pmf[index]))
-    made = plan_questions(pilot_spread(counts, right[index].ravel(), n_answers=n, rng=rng), width=width)
-    index = rng.integers(0, len(pmf), made.questions)
-    counts = Counts.from_counts(rng.multinomial(n, pmf[index]))
-    found = held_out_gap(semx(correct=right[index].ravel().astype(float), counts=counts))
-    return made.basis == "pilot", (found.high - found.low) / width, made.questions
+    grades = right[index].ravel().astype(float)
+    found = semx(correct=grades, counts=counts)
+    each = [np.bincount(found.question, part, 500)[None] for part in (found.value, found.held_out)]
+    some, every = Answered(*each), np.arange(500)
+    assert np.allclose(some.spread(N_ANSWERS, every), pilot_spread(counts, grades, n_answers=N_ANSWERS))
+    gap = held_out_gap(found)
+    assert np.isclose(some.width(every), gap.high - gap.low)
+    assert abs(pool.residual.mean() - some.residual.mean()) < 4 * some.residual.std() / 500**0.5
+
+
+def planned(rng: np.random.Generator, pool: Answered, cell: tuple[int, float, int]) -> tuple[bool, float, int]:
+    """Plan a run by a pilot, or by none, and make it: whether it has the pilot's own spread, achieved / planned, N."""
+    pilot, width, n = cell
+    size = pool.residual.shape[1]
+    spread = pool.spread(n, rng.integers(0, size, pilot)) if pilot else worst_spread(n)
+    made = plan_questions(spread, width=width)
+    return made.basis == "pilot", pool.width(rng.integers(0, size, made.questions)) / width, made.questions
 
 
 def percents(shares: np.ndarray) -> str:

@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,31 +20,42 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from benchmarks._tables import table
+from semece.compare.audit.draws import allocate
 from semece.errors import SemeceError
+from semece.runs.corrections import AuditedRow, KeptAudit
+from semece.runs.question_views import answers_of
 from semece.runs.run import Run
-from semece.runs.scored_samples import score
+from semece.runs.scored_samples import SamplesReading, score
 from semece.runs.summary_rows import headline, summary_table
 from semece.show import tables
 from semece.show.report import build
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
 TITLE = "Sentences and numbers"
 RUNS = int(os.environ.get("SENTENCES_RUNS", "1000"))
 PAGES = 10
 """One run in so many is also read from its report."""
-TEXT = """{runs:,} random run files of {kinds} kinds, 1 to 60 questions, 2 to 20 answers, {pages:,} with their report.
+SEED = int(os.environ.get("SENTENCES_SEED", "0"))
+"""Number of the first run: other numbers are other runs."""
+TEXT = """{runs:,} random run files of {kinds} kinds, 1 to 90 questions, 2 to 50 answers, {pages:,} with their report.
 Compared: every sentence with the numbers printed beside it (values, ends, counts, which of two is larger, on which side
-of 0, what is 'within'), and every value with the ends of its interval, in full digits and as printed, in all tables.
+of 0, what is 'within', what a threshold takes and promises), and every value with the ends of its interval, in full
+digits and as printed, in tables, of one run in four in all of them. 'Pooled': two runs of the same questions, also
+together; 'audited': people judged some of the answers, as many as a correction takes, few, or all.
 """
 WORDS = ("Paris", "Rome", "Oslo", "Bern", "Riga", "Kyiv")
-NAMES = ("ece", "semx", "bootstrap", "baselines", "abstention", "margin", "sweep", "rate", "slope", "alignment")
+NAMES = ("ece", "semx", "bootstrap", "abstention")
+MORE_NAMES = ("baselines", "margin", "sweep", "rate", "slope", "alignment")
+"""Tables without a sentence about them, of one run in four."""
 
 
 def pmf_of(kind: str, k: int, rng: np.random.Generator) -> np.ndarray:
     """Class probabilities of a question."""
-    if kind == "unanimous":
+    if kind in {"unanimous", "one bin"}:
         return np.eye(k)[0]
     if kind == "ties":
         return np.array([0.5, 0.5, *np.zeros(k - 2)])
@@ -56,7 +68,12 @@ KINDS = (
     *("calibrated", "over-confident", "under-confident", "crossing", "unanimous", "ties", "nearly certain"),
     *("all wrong", "refusals", "only refusals", "deployed graded", "some ungraded", "no references", "unequal"),
     *("failures", "silent", "two answers", "three answers", "one question", "few questions"),
+    *("many answers", "one bin", "given scores", "pooled", "audited", "audited crossing", "few audited", "all audited"),
 )
+AUDITED = {"audited": 50, "audited crossing": 60, "few audited": 20, "all audited": 1000}
+"""How many answers people judge."""
+SCORES = {"p_true": None, "doubt": "lower"}
+"""Scores of the kind with its own, and what their numbers mean."""
 
 
 def right_class(kind: str, pmf: np.ndarray, rng: np.random.Generator) -> int:
@@ -64,15 +81,19 @@ def right_class(kind: str, pmf: np.ndarray, rng: np.random.Generator) -> int:
     own, best = int(rng.choice(len(pmf), p=pmf)), int(pmf.argmax())
     if kind == "over-confident":
         return -1 if rng.random() < 0.4 else own
-    if kind == "crossing":
+    if kind == "one bin":
+        return own if rng.random() < 0.7 else -1
+    if "crossing" in kind:
         return best if pmf.max() < 0.6 else int(rng.integers(-1, len(pmf)))
     return {"all wrong": -1, "under-confident": best}.get(kind, own)
 
 
 def rows_of(kind: str, rng: np.random.Generator) -> Iterator[dict[str, Any]]:
     """Draw the samples of a run."""
-    n = {"two answers": 2, "three answers": 3}.get(kind, int(rng.choice([2, 4, 5, 8, 12, 20])))
-    count = {"one question": 1, "few questions": 6}.get(kind, int(rng.integers(10, 61)))
+    sizes = [30, 40, 50] if kind == "many answers" else [2, 4, 5, 8, 12, 20]
+    n = {"two answers": 2, "three answers": 3}.get(kind, int(rng.choice(sizes)))
+    least, most = (60, 91) if kind in AUDITED else (10, 61)
+    count = {"one question": 1, "few questions": 6}.get(kind, int(rng.integers(least, most)))
     for q in range(count):
         k = len(WORDS)
         pmf = pmf_of(kind, k, rng)
@@ -88,6 +109,8 @@ def sample(kind: str, q: int, drawn: list[int], right: int, rng: np.random.Gener
     row["answers"] = answers
     if kind != "silent":
         row["confidences"] = [round(float(rng.uniform(0.3, 1)), 2) for _ in drawn]
+    if kind == "given scores":
+        row["scores"] = {"p_true": round(float(rng.uniform(0, 1)), 2), "doubt": round(float(rng.normal()), 1)}
     if kind == "failures":
         return row | {"answers": [answer if rng.random() < 0.8 else "" for answer in answers]}
     if kind == "no references":
@@ -128,14 +151,34 @@ def make_run(folder: Path, kind: str, seed: int) -> Path:
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     source, path = folder / f"{seed}.jsonl", folder / f"{seed}.db"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows_of(kind, rng)), encoding="utf-8")
-    score([source], path)
+    kinds = SCORES if kind == "given scores" else {}
+    score([source], path, reading=SamplesReading(scores=kinds, name=path.stem, dataset="cities"))
     source.unlink()
+    if kind in AUDITED:
+        audit(path, AUDITED[kind], rng)
     return path
 
 
-def complaints(path: Path, *, page: bool = False) -> Iterator[str]:
-    """Say what contradicts what in a run."""
+def audit(path: Path, size: int, rng: np.random.Generator) -> None:
+    """Keep an audit: people differ from the judge on some of the deployed answers, drawn by its verdict."""
     with Run(path) as run:
+        answers = [each for each in answers_of(run.question_views()) if not each.blank]
+        said = np.array([int(each.said) for each in answers])
+        strata = [np.flatnonzero(said == side) for side in (0, 1)]
+        wanted = allocate(np.array([len(each) for each in strata]), min(size, len(answers)))
+        wrong = rng.uniform(0.0, 0.3)
+        rows = tuple(
+            AuditedRow(answers[i].question.id, answers[i].answer, side, float(said[i] ^ (rng.random() < wrong)))
+            for side, (inside, n) in enumerate(zip(strata, wanted, strict=True))
+            for i in rng.permutation(inside)[:n].tolist()
+        )
+        run.keep_audit(KeptAudit("one", ("audit-1.csv",), "verdict", tuple(map(len, strata)), rows))
+
+
+def complaints(path: Path, others: Sequence[Path] = (), *, page: bool = False) -> Iterator[str]:
+    """Say what contradicts what in a run, and in the tables of it and others."""
+    with Run(path) as run, ExitStack() as stack:
+        every = [run, *(stack.enter_context(Run(other)) for other in others)]
         summary = summary_table([run])
         row = summary.row(0, named=True)
         yield from outside(summary, "summary")
@@ -145,8 +188,9 @@ def complaints(path: Path, *, page: bool = False) -> Iterator[str]:
         bracket = [row[f"oracle_{end}"] for end in ("low", "lower", "upper", "high")]
         if row["oracle"] is not None and bracket != sorted(bracket):
             yield f"summary: the ends of the oracle confidence are out of order: {bracket}"
-        for name in NAMES:
-            yield from every_table(run, name)
+        for name in (*NAMES, *(MORE_NAMES if page or path.stem[-1] in "37" else ())):
+            yield from every_table(every, name)
+        yield from wrong_thresholds(run)
         head, (cells,) = tables.cells(headline(summary))
         printed, said = dict(zip(head, cells, strict=True)), tables.says(row)
         yield from wrong_words(printed, said, row)
@@ -154,11 +198,33 @@ def complaints(path: Path, *, page: bool = False) -> Iterator[str]:
             yield from on_page(build([run], path.with_suffix(".html")), printed, said)
 
 
-def every_table(run: Run, name: str) -> Iterator[str]:
+def wrong_thresholds(run: Run) -> Iterator[str]:
+    """Compare what a threshold takes and promises with its numbers, without slices."""
+    for target in (0.5, 0.9):
+        try:
+            found = tables.decide(run, target=target)
+        except SemeceError:  # no question is complete, and that is said
+            return
+        said, promises = " ".join(found.needs), " ".join(found.notes)
+        for row in found.table.to_dicts():
+            corrected = row["audit"] is not None
+            if f"at least {row['needed']:,} answers" not in said or corrected != ("that the audit corrects" in said):
+                yield f"abstain: {said} beside {row}"
+            if row["threshold"] is None:
+                few = re.match(r"fewer than (\d+) answers", row["reason"])
+                if few and int(few.group(1)) != row["needed"]:
+                    yield f"abstain: {row['reason']} beside {said}"
+            elif row["promise"] not in promises or not target <= row["accuracy_low"] <= row["accuracy"]:
+                yield f"abstain: {promises} beside {row}"
+            elif row["answered"] < row["needed"] or row["answered"] > row["questions"]:
+                yield f"abstain: {said} beside {row}"
+
+
+def every_table(runs: Sequence[Run], name: str) -> Iterator[str]:
     """Check the intervals of a table, by budget too."""
     for by in ("bin", "budget") if name == "semx" else ("bin",):
         try:
-            found = tables.paper_table(name, [run], by=by)
+            found = tables.paper_table(name, runs, by=by)
         except SemeceError:  # there is no such table of this run, and it says so
             continue
         yield from outside(found, f"table {name} by {by}")
@@ -252,25 +318,36 @@ def wrong_error(printed: dict[str, str], said: str, row: dict[str, Any]) -> Iter
             yield f"model: {found.group()} beside {printed['SemX-ECE']}"
     elif row["semx_ece_n_select"] > 1:
         yield f"model: no SemX-ECE in {said}"
-    if within := re.search(rf"calibrated within ({NUMBER})", said):
-        if float(within.group(1)) != high:
-            yield f"model: {within.group()} beside {printed['SemX-ECE']}"
-        if row["semx_ece_n_select"] > 1 and row["semx_ece_p_value"] <= 0.05:
-            yield f"model: {within.group()} although the test rejects"
-    rejected = row["semx_ece_p_value"] <= 0.05 and row["semx_ece_n_select"] > 1
-    if "though right on average" in said and not rejected:
+    within = re.search(rf"calibrated within ({NUMBER})", said)
+    if within and float(within.group(1)) != high:
+        yield f"model: {within.group()} beside {printed['SemX-ECE']}"
+    yield from wrong_hidden(triple(printed["Held-out gap"]), (value, low, high), said, row)
+
+
+def wrong_hidden(
+    gap: tuple[float, float, float], error: tuple[float, float, float], said: str, row: dict[str, Any]
+) -> Iterator[str]:
+    """Compare what is said of an error that the average does not show with the gap and SemX-ECE as printed."""
+    (middle, least, most), (value, low, _) = gap, error
+    if "It is miscalibrated" in said and not (low > 0 and least <= 0 <= most and row["semx_ece_n_select"] > 1):
         yield f"model: {said}"
-    gap = triple(printed["Held-out gap"])[0]
-    if abs(gap) > value + 1e-9:
-        yield f"model: the gap {gap} is larger than SemX-ECE {value}"
+    if "though right on average" in said and (low < max(most, -least) or value <= abs(middle)):
+        yield f"model: {said}"
+    if low > 0 and not re.search("It is (over|under|mis)", said) and row["model_questions"] >= 10:
+        yield f"model: nothing is claimed, though SemX-ECE leaves out 0: {said}"
+    if low < max(least, -most):
+        yield f"model: SemX-ECE begins at {low} beside a gap of {least} to {most}"
+    if abs(middle) > value + 1e-9:
+        yield f"model: the gap {middle} is larger than SemX-ECE {value}"
 
 
 ROUNDED = 0.016
 """How far a gap of two rounded percentages and half of a rounded error may be apart."""
 
+PERCENT = rf"(?:under |over )?({NUMBER}) %"
 CONFIDENCE = re.compile(
-    rf"(Ver|Sem1|Sem2) is ([^:]+): (?:under |over )?({NUMBER}) % on average, right (?:under |over )?({NUMBER}) % "
-    rf"of the time \(ECE ({NUMBER}), 95 % interval ({NUMBER}) to ({NUMBER})(?:; ([\d,]+) questions?)?\)"
+    rf"(Ver|Sem1|Sem2|p_true) is ([^:]+): {PERCENT} on average, right {PERCENT} of the time "
+    rf"\(ECE ({NUMBER}), 95 % interval ({NUMBER}) to ({NUMBER})(?:; ([\d,]+) questions?)?(?:; by the judge alone)?\)"
 )
 
 
@@ -278,7 +355,7 @@ def wrong_confidences(printed: dict[str, str], said: str, row: dict[str, Any]) -
     """Compare what is said of each confidence with its cells."""
     found = list(CONFIDENCE.finditer(said))
     kind = " (attempted)" if row["refused"] else ""
-    wanted = [name for name in ("Ver", "Sem1", "Sem2") if printed.get(f"{name}-ECE{kind}", "—") != "—"]
+    wanted = [name for name in ("Ver", "Sem1", "Sem2", "p_true") if printed.get(f"{name}-ECE{kind}", "—") != "—"]
     if [each.group(1) for each in found] != wanted:
         yield f"confidences: {[each.group(1) for each in found]} instead of {wanted}: {said}"
     for each in found:
@@ -341,12 +418,17 @@ def on_page(path: Path, printed: dict[str, str], said: dict[str, str]) -> Iterat
             yield f"page: promises {target} % right answers where {here} % are"
 
 
+OTHER = 10**6
+"""Added to the number of a run for the one that it is pooled with."""
+
+
 def check(folder: Path, number: int, *, page: bool) -> tuple[str, list[str]]:
     """Make the run of a number, and list what is wrong with it."""
     kind = KINDS[number % len(KINDS)]
     path = make_run(folder, kind, number)
-    found = list(complaints(path, page=page))
-    for made in folder.glob(f"{number}.*"):
+    others = [make_run(folder, kind, OTHER + number)] if kind == "pooled" else []
+    found = list(complaints(path, others, page=page))
+    for made in (*folder.glob(f"{number}.*"), *folder.glob(f"{OTHER + number}.*")):
         made.unlink()
     return kind, found
 
@@ -355,13 +437,13 @@ def main() -> str:
     """Check all runs."""
     runs, wrong = Counter[str](), Counter[str]()
     with tempfile.TemporaryDirectory() as folder:
-        for number in range(RUNS):
+        for number in range(SEED, SEED + RUNS):
             kind, found = check(Path(folder), number, page=number // len(KINDS) % PAGES == 0)
             runs[kind] += 1
             wrong[kind] += bool(found)
             for each in found:
                 print(f"run {number} ({kind}): {each}", flush=True)
-    pages = sum(number // len(KINDS) % PAGES == 0 for number in range(RUNS))
+    pages = sum(number // len(KINDS) % PAGES == 0 for number in range(SEED, SEED + RUNS))
     text = TEXT.format(runs=RUNS, kinds=len(KINDS), pages=pages)
     return (
         text

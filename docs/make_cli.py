@@ -27,6 +27,12 @@ secrets.
 """
 
 
+TAIL = """## Next
+
+Every command says the same with `--help`. The [tutorial](tutorial.md) has the first ones in order.
+"""
+
+
 def plain(text: str) -> str:
     """Help text without its markup; examples as code."""
     return re.sub(r"\[/?bold\]", "`", text.strip()).replace("|", "\\|")
@@ -56,7 +62,7 @@ def sections(commands: dict[str, Any], before: str = "") -> Iterator[str]:
 
 def text() -> str:
     """Write the whole page."""
-    return "\n".join([HEAD, *sections(get_command(app).commands)])
+    return "\n".join([HEAD, *sections(get_command(app).commands), TAIL])
 
 
 if __name__ == "__main__":

@@ -123,7 +123,7 @@ def test_the_exported_requirements_follow_the_lock():
     versions: dict[str, set[str]] = {}
     for package in tomllib.loads((ROOT / "uv.lock").read_text())["package"]:
         versions.setdefault(package["name"], set()).add(package.get("version"))
-    for name in ("demo", "test"):
+    for name in ("demo", "docs", "test"):
         lines = (ROOT / "requirements" / f"{name}.txt").read_text().splitlines()
         pins = [line.split(" ")[0].split("==") for line in lines if line and not line.startswith((" ", "#"))]
         assert pins, name

@@ -42,6 +42,14 @@ def test_own(right_often):
     right_often(sometimes, "What?", lambda text: "is" in text, at_least=0.6, repeats=40)
 
 
+async def broken(question):
+    raise OSError("no answer")
+
+
+def test_broken(right_often):
+    right_often(broken, "What?", "Paris")
+
+
 def test_few(right_often):
     right_often(sometimes, "What?", "Paris", at_least=0.9, repeats=20)
 """
@@ -50,12 +58,15 @@ def test_few(right_often):
 def test_a_suite_passes_and_fails_as_its_answers_are_right(pytester):
     pytester.makepyfile(SUITE)  # in a process of its own: modules that pytester unloads do not load twice
     result = pytester.runpytest_subprocess("-p", "semece.testing", "-p", "no:cacheprovider")
-    result.assert_outcomes(passed=2, failed=2)
+    result.assert_outcomes(passed=2, failed=3)
     text = result.stdout.str()
     assert (
-        "'What is the capital of France?' is right in 24 of 30 repeats: 95 % sure, in at least 64 %; wanted 80 %: "
-        "28 must be right. It said 'It is Paris.' (24), 'Lyon' (6)." in text
+        "'What is the capital of France?' is right in 24 of 30 repeats, and 28 must be right to be 95 % sure that it "
+        "is right 80 % of the time.\n\ntimes  right  text\n   24  yes    It is Paris.\n    6  no     Lyon" in text
     )
+    assert "semece/testing.py" not in text
+    assert "asyncio" not in text
+    assert 'raise OSError("no answer")' in text
     assert "at least 29 repeats, all right, can show a frequency of 0.9 at level 0.95; got 20" in text
 
 

@@ -1,19 +1,15 @@
-"""What is written down: JSON in one way only, its hash, and files that are there whole or not at all, and are files."""
+"""What is written down: JSON in one way only, its hash, and files that are there whole or not at all."""
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
-import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-_KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
 
 
 def encodable(text: str) -> str:
@@ -24,7 +20,7 @@ def encodable(text: str) -> str:
     >>> encodable("a\ud800b")
     'a\\ud800b'
     """
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def canonical(value: object) -> str:
@@ -68,21 +64,6 @@ def _is_json(value: object) -> bool:
     except (TypeError, ValueError, RecursionError):
         return False
     return True
-
-
-def ordinary(path: Path) -> Path:
-    """Give a path back if a file is there that can be read more than once and has an end.
-
-    Raises
-    ------
-    OSError
-        Nothing is there, links lead in a circle, or it is a folder, a pipe, a socket or a device.
-    """
-    mode = path.stat().st_mode
-    if not stat.S_ISREG(mode):
-        kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device")
-        raise OSError(errno.EINVAL, f"it is {kind}; expected a file")
-    return path
 
 
 @contextmanager

@@ -13,15 +13,21 @@
     StoppedError           a person stopped a run; what was in flight is stored
 
 Bad arguments of a function are ``ValueError``. What came from outside is shown in a sentence through :func:`visible`
-and :func:`shortened`, money through :func:`in_dollars`; what a provider says of the end of a reply is read by
-:func:`finish_status`.
+and :func:`shortened`, money through :func:`in_dollars`; a name that nobody knows is followed by :func:`meant`; what a
+provider says of the end of a reply is read by :func:`finish_status`.
 """
 
 from __future__ import annotations
 
+import errno
+import stat
 import unicodedata
 from math import ceil, log10
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 FinishStatus = Literal["ok", "content_filter", "truncated", "refusal"]
 """How a reply ended, as its provider says."""
@@ -195,3 +201,74 @@ def on_one_line(text: str, most: int = 80) -> str:
     ('a b', 80)
     """
     return shortened(" ".join(text.split()), most)
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """Ask whether the nearest known name was meant: words in parentheses to put behind an unknown name, or nothing.
+
+    Parameters
+    ----------
+    name : str
+        What came.
+    names : iterable of str
+        What is known.
+
+    Examples
+    --------
+    >>> meant("simpelqa", ["simpleqa", "popqa"]), meant("x", ["simpleqa"])
+    (" (did you mean 'simpleqa'?)", '')
+    """
+    found = nearest(name, names)
+    return "" if found is None else f" (did you mean {visible(found)!r}?)"
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Find the known name that is most like a name, in any case; None if none is like it.
+
+    Examples
+    --------
+    >>> nearest("Questoin", ["text", "question"])
+    'question'
+    """
+    from difflib import get_close_matches
+
+    known = {each.casefold(): each for each in names}
+    found = get_close_matches(name.casefold(), known, n=1, cutoff=0.6)
+    return known[found[0]] if found else None
+
+
+_KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"))
+
+
+def ordinary(path: Path) -> Path:
+    """Give a path back if a file is there that can be read more than once and has an end.
+
+    Raises
+    ------
+    OSError
+        Nothing is there, links lead in a circle, or it is a folder, a pipe, a socket or a device.
+    """
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, f"it does not exist{beside(path)}") from None
+    if not stat.S_ISREG(mode):
+        kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "a device")
+        raise OSError(errno.EINVAL, f"it is {kind}; expected a file")
+    return path
+
+
+_MOST_NAMES = 10_000
+"""Names of a folder that are looked through for one that was meant."""
+
+
+def beside(path: Path) -> str:
+    """Ask whether a file that is not there is a near name of its folder, or say that the folder is not there."""
+    from itertools import islice
+
+    if not path.parent.is_dir():
+        return f": there is no folder {visible(str(path.parent))}"
+    try:
+        return meant(path.name, (each.name for each in islice(path.parent.iterdir(), _MOST_NAMES)))
+    except OSError:
+        return ""

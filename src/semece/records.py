@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 Verdict = Literal["correct", "incorrect", "not_attempted"]
 """What a judge says of one class of answers."""
@@ -22,6 +22,18 @@ ResponseStatus = Literal[
 ]
 """How a response was read; the last four were delivered and paid for but hold no usable answer."""
 
+RESPONSE_STATUSES: tuple[str, ...] = get_args(ResponseStatus)
+
+ESTIMATE_STATUSES: tuple[str, ...] = (
+    "complete",
+    "incomplete",
+    "too_few",
+    "unpartitioned",
+    "ungraded",
+    "not_attempted",
+)
+"""Whether a question enters the metrics, or why not."""
+
 AlarmKind = Literal["over-split", "over-merge", "instruction"]
 """What an alarm is about: one meaning in two classes, two meanings in one, an answer that speaks to its judge."""
 
@@ -29,6 +41,25 @@ ALARM_KINDS: tuple[AlarmKind, ...] = ("over-split", "over-merge", "instruction")
 
 USABLE: frozenset[str] = frozenset({"parsed", "concluded", "fallback", "non_answer"})
 """The statuses that count towards M, the number of usable responses of a question."""
+
+
+def check_known(what: str, value: str, known: Collection[str]) -> None:
+    """Refuse a word that is none of those known.
+
+    Raises
+    ------
+    ValueError
+        Naming the rule and the value.
+
+    Examples
+    --------
+    >>> Grade("q1", 0, "right")
+    Traceback (most recent call last):
+    ...
+    ValueError: the verdict of a grade must be one of correct, incorrect, not_attempted; got 'right'
+    """
+    if value not in known:
+        raise ValueError(f"{what} must be one of {', '.join(known)}; got {value!r}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +114,10 @@ class Response:
     status: ResponseStatus
     stated: str = ""
 
+    def __post_init__(self) -> None:
+        """Refuse a status that there is not."""
+        check_known("the status of a response", self.status, RESPONSE_STATUSES)
+
     @property
     def usable(self) -> bool:
         """Whether it counts towards M."""
@@ -119,6 +154,10 @@ class Grade:
     label: int
     verdict: Verdict
 
+    def __post_init__(self) -> None:
+        """Refuse a verdict that there is not."""
+        check_known("the verdict of a grade", self.verdict, VERDICTS)
+
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
@@ -126,6 +165,10 @@ class Alarm:
 
     kind: AlarmKind
     text: str
+
+    def __post_init__(self) -> None:
+        """Refuse a kind that there is not."""
+        check_known("the kind of an alarm", self.kind, ALARM_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +180,7 @@ class Estimate:
     question_id : str
         The question.
     status : str
-        ``complete``, or why the question enters no metric: ``incomplete``, ``too_few``, ``ungraded``.
+        One of :data:`ESTIMATE_STATUSES`: ``complete``, or why the question enters no metric.
     n_responses, n_classes : int
         M and K.
     margin, top_two_mass : float or None
@@ -164,6 +207,10 @@ class Estimate:
     correct: float | None = None
     correct_split: float | None = None
     refused: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a status that there is not."""
+        check_known("the status of an estimate", self.status, ESTIMATE_STATUSES)
 
 
 ROUNDING = 1e-6

@@ -26,15 +26,19 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_often", "right_often"]
 
+ROWS, WIDTH = 8, 80
+"""Texts that a failure shows, and their characters."""
+
 
 @pytest.fixture
 def right_often() -> Callable[..., FrequencyGate]:
     """Give :func:`answer_often`, which here fails the test unless the answer is right often enough."""
 
     def asked(*arguments: Any, **options: Any) -> FrequencyGate:  # noqa: ANN401 - those of answer_often
-        found, sentence = answer_often(*arguments, **options)
+        __tracebackhide__ = True
+        found, said = answer_often(*arguments, **options)
         if not found.passed:
-            pytest.fail(sentence, pytrace=False)
+            pytest.fail(said, pytrace=False)
         return found
 
     return asked
@@ -70,7 +74,8 @@ def answer_often(
     Returns
     -------
     tuple of FrequencyGate and str
-        Whether it passes (:func:`semece.frequency_gate`), and a sentence.
+        Whether it passes (:func:`semece.frequency_gate`), and a sentence; if it does not pass, a table of the texts
+        stands below.
 
     Raises
     ------
@@ -85,10 +90,25 @@ def answer_often(
     """
     from semece import frequency_gate
 
+    __tracebackhide__ = True
     frequency_gate(0, repeats, at_least=at_least, level=level)
-    texts = asyncio.run(_asked(ask, question, repeats))
-    found = frequency_gate(_right(texts, question, right), repeats, at_least=at_least, level=level)
-    return found, _sentence(question, found, (at_least, level), texts)
+    texts = _texts(ask, question, repeats)
+    verdicts = _verdicts(texts, question, right)
+    found = frequency_gate(sum(verdicts), repeats, at_least=at_least, level=level)
+    said = _sentence(question, found, (at_least, level))
+    return found, said if found.passed else f"{said}\n\n{_table(texts, verdicts)}"
+
+
+def _texts(ask: Ask, question: str, repeats: int) -> list[str]:
+    """Ask; what the program raises shows the program's own lines alone."""
+    __tracebackhide__ = True
+    try:
+        return asyncio.run(_asked(ask, question, repeats))
+    except Exception as error:
+        lines = error.__traceback__
+        while lines and lines.tb_frame.f_globals.get("__name__", "").split(".")[0] in {"asyncio", "semece"}:
+            lines = lines.tb_next
+        raise error.with_traceback(lines) from error.__cause__
 
 
 async def _asked(ask: Ask, question: str, repeats: int) -> list[str]:
@@ -100,10 +120,11 @@ async def _asked(ask: Ask, question: str, repeats: int) -> list[str]:
     return texts
 
 
-def _right(texts: Sequence[str], question: str, right: Right) -> int:
-    """Count the right answers."""
+def _verdicts(texts: Sequence[str], question: str, right: Right) -> list[bool]:
+    """Say which answers are right."""
+    __tracebackhide__ = True
     if callable(right):
-        return sum(bool(right(text)) for text in texts)
+        return [bool(right(text)) for text in texts]
     from semece import evaluate_sync
 
     left = iter(texts)
@@ -114,17 +135,24 @@ def _right(texts: Sequence[str], question: str, right: Right) -> int:
     references = [right] if isinstance(right, str) else list(right)
     asked = [{"question": question, "references": references}]
     with evaluate_sync(given, asked, n=len(texts), judge="rules", prompt="{question}", grade_classes="all") as run:
-        return int((run.responses()["verdict"] == "correct").sum())
+        return (run.responses().sort("index")["verdict"] == "correct").to_list()
 
 
-def _sentence(question: str, found: FrequencyGate, wanted: tuple[float, float], texts: Sequence[str]) -> str:
-    """Say what came of it, with the most frequent texts where it does not pass."""
+def _sentence(question: str, found: FrequencyGate, wanted: tuple[float, float]) -> str:
+    """Say what came of it."""
+    at_least, level = (f"{100 * share:g} %" for share in wanted)
+    how = f"{question!r} is right in {found.right} of {found.repeats} repeats"
+    if found.passed:
+        return f"{how}: {level} sure, in at least {100 * found.low:.0f} %; wanted {at_least}."
+    return f"{how}, and {found.needed} must be right to be {level} sure that it is right {at_least} of the time."
+
+
+def _table(texts: Sequence[str], verdicts: Sequence[bool]) -> str:
+    """Tabulate what was said, the most frequent texts first."""
     from collections import Counter
 
-    at_least, level = (f"{100 * share:g} %" for share in wanted)
-    how = f"{found.right} of {found.repeats} repeats: {level} sure, in at least {100 * found.low:.0f} %"
-    how += f"; wanted {at_least}"
-    if found.passed:
-        return f"{question!r} is right in {how}."
-    common = ", ".join(f"{text[:60]!r} ({count})" for text, count in Counter(texts).most_common(3))
-    return f"{question!r} is right in {how}: {found.needed} must be right. It said {common}."
+    counts = Counter(zip(texts, verdicts, strict=True)).most_common()
+    rows = [(str(n), "yes" if right else "no", " ".join(text.split())[:WIDTH]) for (text, right), n in counts[:ROWS]]
+    if left := sum(n for _, n in counts[ROWS:]):
+        rows.append((str(left), "", "other texts"))
+    return "\n".join(f"{n:>5}  {right:5}  {text}" for n, right, text in [("times", "right", "text"), *rows])

@@ -255,13 +255,9 @@ def test_the_ending_of_an_export_says_its_form_and_must_not_contradict(semece):
     assert pl.read_parquet("a.PARQUET").height == 24
     assert semece("export", "a.db", "-o", "a.txt")[0] == 0
     assert json.loads(Path("a.txt").read_text().splitlines()[0])["answers"]
-    for words, said in (
-        (("--what", "responses", "--to", "jsonl", "-o", "b.csv"), "b.csv ends like a csv file, and --to says jsonl"),
-        (("-o", "b.csv"), "samples are written as jsonl; got csv"),
-    ):
-        code, _, err = semece("export", "a.db", *words)
-        assert (code, said in err) == (2, True), err
-        assert not Path("b.csv").exists()
+    code, _, err = semece("export", "a.db", "--what", "responses", "--to", "jsonl", "-o", "b.csv")
+    assert (code, "b.csv ends like a csv file, and --to says jsonl" in err) == (2, True), err
+    assert not Path("b.csv").exists()
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])

@@ -107,7 +107,13 @@ def test_nothing_is_promised_where_too_few_questions_are_there(semece):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--by", "tpoic"], "the questions must have a column 'tpoic' to be sliced by; they have level, rare, topic"),
+        (
+            ["--by", "tpoic"],
+            (
+                "the questions must have a column 'tpoic' to be sliced by (did you mean 'topic'?); they have level, "
+                "rare, topic"
+            ),
+        ),
         (["--target-accuracy", "95"], "target must lie strictly between 0 and 1; got 95.0"),
         (["--delta", "0"], "delta must lie strictly between 0 and 1; got 0.0"),
         (["--by", "topic", "--figure", "a.svg"], "--figure is of all questions of a run; it does not go with --by"),

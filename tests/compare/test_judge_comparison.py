@@ -554,3 +554,27 @@ def test_labels_that_did_not_come_are_said_to_come_with_samples(semece, tmp_path
     code, _, err = semece("summary", path, "--judge", "given")
     assert code == 2
     assert f"given has not judged {path}, but exact, math and rules have; labels and grades come with samples" in err
+
+
+def test_scores_of_other_tools_are_compared_under_both_judges(tmp_path):
+    """A given score stays what it is; what it is held against is each judge's verdict."""
+    rng = np.random.default_rng(0)
+    rows = [
+        {"id": f"q{i}", "question": f"Capital {i}?", "references": ["Paris"], "answers": [said] * 4}
+        | {
+            "scores": {"p_true": float(rng.random()), "entropy": float(rng.random())},
+            "score_kinds": {"entropy": "lower"},
+        }
+        for i, said in enumerate(["Paris", "the city of Paris", "Rome"] * 20)
+    ]
+    path = samples(tmp_path, rows)
+    first, second = Run(path, judge="rules"), Run(path, judge="exact")
+    table = compare_judges(first, second).table
+    row = table.filter(quantity="p_true_ece").row(0, named=True)
+    scores = [next(each for each in run.scores() if each.name == "p_true") for run in (first, second)]
+    assert [row["first"], row["second"]] == pytest.approx([ece(each.value, each.correct) for each in scores])
+    assert row["first"] != row["second"]
+    assert row["change_low"] < row["change"] < row["change_high"]
+    assert table.filter(quantity="p_true")["change"].to_list() == [0.0]
+    assert table.filter(quantity="entropy_auroc")["questions"].to_list() == [60]
+    assert table.filter(quantity="entropy_ece").is_empty()

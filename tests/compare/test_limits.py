@@ -1,11 +1,11 @@
 """Checks for continuous integration: limits on intervals, and regressions against another run."""
 
 import json
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from semece.compare.limits import check_run
-from semece.errors import SemeceError
 from semece.runs.run import Run
 from semece.show.tables import summary_table
 from tests.compare.test_standings import sampled
@@ -17,6 +17,7 @@ def paths(tmp_path):
         "timid": sampled(tmp_path, "timid", sure=5, right=30),
         "bold": sampled(tmp_path, "bold", sure=9, right=30),
         "wrong": sampled(tmp_path, "wrong", sure=9, right=6),
+        "other": sampled(tmp_path, "other", sure=9, right=6, first=1_000),
     }
 
 
@@ -105,11 +106,84 @@ def test_an_incomplete_run_that_passes_ends_with_three(semece):
 )
 def test_what_cannot_be_checked_is_one_sentence(semece, paths, words, sentence):
     code, out, err = semece("check", paths["bold"], *words)
-    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert (code, err.count("\n")) == (2, 1)
     assert sentence in err
+    assert out == "" or out.startswith("not checked: ")
 
 
-def test_few_questions_cannot_be_compared(tmp_path):
-    few = [sampled(tmp_path, name, sure=5, right=5, questions=10) for name in ("a", "b")]
-    with pytest.raises(SemeceError, match=r"Accuracy cannot be compared with .*a\.db: no interval for fewer than"):
-        check_run(Run(few[1]), baseline=Run(few[0]))
+def test_results_are_kept_when_one_limit_is_wrong(semece, paths):
+    code, out, err = semece("check", paths["bold"], "--max", "semi1_ece=0.9", "--max", "sem1_ece=0.9")
+    assert (code, [line.partition(":")[0] for line in out.splitlines()]) == (2, ["not checked", "passed"])
+    assert "(did you mean 'sem1_ece'?)" in err
+    code, out, _ = semece("check", paths["bold"], "--max", "semi1_ece=0.9", "--max", "sem1_ece=0.0", "--json")
+    assert (code, [row["passed"] for row in json.loads(out)]) == (1, [None, False])
+    code, out, err = semece("check", paths["bold"], "--max", "sem1_ece=0.9", "--baseline", paths["other"])
+    assert (code, [line.partition(":")[0] for line in out.splitlines()]) == (2, ["passed", "not checked"])
+    assert "no question is complete in all of" in err
+
+
+@pytest.mark.parametrize(("slack", "code"), [(1e-9, 0), (-1e-9, 1)])
+def test_of_a_value_limit_the_number_itself_decides(semece, paths, slack, code):
+    number = summary_table([Run(paths["bold"])]).row(0, named=True)["sem1_ece"]
+    got, out, _ = semece("check", paths["bold"], "--max-value", f"sem1_ece={number + slack}")
+    assert got == code
+    assert "the value alone, so chance may decide" in out
+    assert semece("check", paths["bold"], "--min-value", f"sem1_ece={number + slack}")[0] == 1 - code
+
+
+def test_few_questions_are_compared_by_what_has_an_interval(tmp_path):
+    few = [Run(sampled(tmp_path, name, sure=5, right=right, questions=24)) for name, right in (("a", 20), ("b", 0))]
+    found = {each.name: each for each in check_run(few[1], baseline=few[0])}
+    assert found["accuracy"].passed is False
+    assert found["sem1_ece"].passed is None
+    assert not found["sem1_ece"].wrong
+    assert "no interval for fewer than 30 questions" in found["sem1_ece"].sentence
+    assert {each.passed for each in check_run(few[0], baseline=few[1])} == {True, None}
+
+
+def test_too_few_questions_cannot_be_compared_at_all(tmp_path):
+    few = [Run(sampled(tmp_path, name, sure=5, right=3, questions=5)) for name in ("a", "b")]
+    (only,) = check_run(few[1], baseline=few[0])
+    assert (only.passed, only.wrong) == (None, True)
+    assert "no interval for so few questions (5)" in only.sentence
+
+
+def test_junit_has_a_case_for_each_check(semece, paths):
+    words = ("--max", "sem1_ece=0.9", "--max", "sem2_ece=0.0", "--max", "nothing<&=0.1", "--junit", "checks.xml")
+    assert semece("check", paths["bold"], *words)[0] == 1
+    root = ET.parse("checks.xml").getroot()
+    counts = {"tests": "3", "failures": "1", "errors": "1", "skipped": "0"}
+    for each in (root, root.find("testsuite")):
+        assert {name: each.get(name) for name in counts} == counts
+    cases = root.findall("testsuite/testcase")
+    assert [[child.tag for child in case] for case in cases] == [["system-out"], ["failure"], ["error"]]
+    assert len({(case.get("classname"), case.get("name")) for case in cases}) == 3
+    assert "wanted at most 0" in cases[1].find("failure").get("message")
+    assert "got 'nothing<&=0.1'" in cases[2].find("error").text
+
+
+def test_a_badge_shows_the_number_of_one_check_and_its_colour(semece, paths):
+    colours = {}
+    for name, words in {
+        "good": ("--max", "sem1_ece=0.9"),
+        "bad": ("--max", "sem1_ece=0.0"),
+        "both": ("--max", "sem1_ece=0.9", "--max", "sem2_ece=0.0"),
+        "wrong": ("--max", "<b>=1"),
+    }.items():
+        semece("check", paths["bold"], *words, "--badge", f"{name}.svg")
+        root = ET.parse(f"{name}.svg").getroot()
+        space = "{http://www.w3.org/2000/svg}"
+        texts, boxes = root.findall(f"{space}text"), root.findall(f"{space}rect")
+        assert root.find(f"{space}title").text == ": ".join(text.text for text in texts)
+        assert float(root.get("width")) == sum(float(box.get("width")) for box in boxes)
+        colours[name] = (texts[0].text, boxes[1].get("fill"))
+    assert colours["good"][0] == colours["bad"][0] == "Sem1-ECE"
+    assert colours["both"] == ("semece check", colours["bad"][1])
+    assert len({colour for _, colour in colours.values()}) == 3
+
+
+def test_a_file_of_checks_never_takes_the_place_of_a_run(semece, paths):
+    code, _, err = semece("check", paths["bold"], "--max", "sem1_ece=0.9", "--junit", paths["bold"])
+    assert code == 2
+    assert "is a run file" in err
+    assert semece("check", paths["bold"], "--max", "sem1_ece=0.9")[0] == 0

@@ -87,7 +87,7 @@ def test_it_is_a_model_and_opening_it_sends_nothing_and_imports_no_sdk(monkeypat
     monkeypatch.setattr("openai.AsyncOpenAI", lambda **options: pytest.fail("opened too early"))
     model = open_model("vllm/m")
     assert isinstance(model, Model)
-    assert (model.name, model.max_choices, model.base_url) == ("vllm/m", 16, "http://127.0.0.1:8000/v1")
+    assert (model.name, model.max_choices, model.base_url) == ("vllm/m", 50, "http://127.0.0.1:8000/v1")
     asyncio.run(model.aclose())
 
 

@@ -38,7 +38,7 @@ CONFORMANCE = {
     "deepseek": Claim("DEEPSEEK_API_KEY", "https://api.deepseek.com/v1"),
     "together": Claim("TOGETHER_API_KEY", "https://api.together.xyz/v1", 8),
     "ollama": Claim("OLLAMA_API_KEY", "http://127.0.0.1:11434/v1"),
-    "vllm": Claim("VLLM_API_KEY", "http://127.0.0.1:8000/v1", 16),
+    "vllm": Claim("VLLM_API_KEY", "http://127.0.0.1:8000/v1", 50),
     "openai-api": Claim("ACME_API_KEY", choices=8, batches=True),
     "fake": Claim(choices=50, batches=True, server=None),
 }

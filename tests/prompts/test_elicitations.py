@@ -14,8 +14,8 @@ from semece.prompts.elicitations import VERSION, read_probability, read_words
 
 FILE = Path(__file__).parents[1] / "cases" / "elicited_replies.jsonl"
 CASES = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]
-SCHEMES = ("linguistic", "top-k", "two-stage", "p-true")
-READ = {"elicited-1": "efc13dac4e6ff5a1"}
+SCHEMES = ("linguistic", "linguistic-mielke", "top-k", "two-stage", "p-true")
+READ = {"elicited-1": "efc13dac4e6ff5a1", "elicited-2": "c77d7d26443f6591"}
 """What each version reads of the cases: a changed reader gets a new version."""
 
 
@@ -46,11 +46,6 @@ def _same(found, wanted):
     return [one[0] for one in found] == [one[0] for one in wanted] and [one[1] for one in found] == pytest.approx(
         [one[1] for one in wanted]
     )
-
-
-def test_three_levels_are_read_by_their_forms():
-    rows = [case for case in CASES if case["scheme"] == "linguistic-mielke"]
-    assert all(_same(_read("linguistic-mielke", case["reply"]), _wanted(case)) for case in rows)
 
 
 def test_readings_of_the_cases_change_only_with_the_version():

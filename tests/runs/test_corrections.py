@@ -19,7 +19,7 @@ from semece.runs.scored_samples import score as score_samples
 from semece.runs.summary_rows import row_of_run, summary_table
 from semece.show.report import build
 from semece.show.tables import paper_table
-from semece.stats import corrected_held_out, corrected_held_out_terms
+from semece.stats import corrected_held_out, corrected_held_out_terms, fewest_corrected
 
 N = 120
 
@@ -34,7 +34,8 @@ def write_run(folder, name, *, lenient=0.4, confident=9):
         labels = [0] * confident + [1] * (10 - confident)
         grades = {"0": "correct" if said else "incorrect", "1": "incorrect"}
         row = {"id": question, "question": f"What is {question}?", "references": ["it"], "labels": labels}
-        lines.append(json.dumps(row | {"answers": [f"{question} {label}" for label in labels], "grades": grades}))
+        row |= {"answers": [f"{question} {label}" for label in labels], "grades": grades, "topic": "law"}
+        lines.append(json.dumps(row))
     (folder / f"{name}.jsonl").write_text("\n".join(lines))
     score_samples([folder / f"{name}.jsonl"], folder / f"{name}.db")
     return folder / f"{name}.db", truth
@@ -148,6 +149,44 @@ def test_commands_say_by_which_audit_they_are_corrected(audited, semece):
     assert {each["audit"] for each in json.loads(out)} == {sheet.name}
     _, out, _ = semece("table", "abstention", path, "-f", "json", "--uncorrected")
     assert {each["audit"] for each in json.loads(out)} == {None}
+
+
+def test_the_table_of_errors_has_the_numbers_of_the_audit_and_says_which(audited, semece):
+    path, bare, sheet, scored = audited
+    code, out, err = semece("table", "ece", path, "-f", "json")
+    (row,) = json.loads(out)
+    assert code == 0
+    assert row["audit"] == sheet.name
+    assert row["corrected"] == ["accuracy", "held_out_gap", "semx_ece", "sem1_ece", "sem2_ece"]
+    wanted = {each["quantity"]: each for each in scored.numbers.to_dicts()}
+    for name in row["corrected"]:
+        for end in ("", "_low", "_high"):
+            assert row[name + end] == pytest.approx(wanted[name][f"corrected{end}"], abs=1e-12)
+    assert err.startswith("semece: an audit corrects the numbers that the column 'corrected' names (")
+    plain = semece("table", "ece", path, "-f", "json", "--uncorrected")
+    assert plain == semece("table", "ece", bare, "-f", "json")
+    assert "by the judge alone: no audit corrects it" in semece("table", "margin", path)[2]
+
+
+def test_slices_are_not_corrected_and_the_header_says_what_an_audited_threshold_takes(audited, semece):
+    path, bare, sheet, _ = audited
+    code, out, _ = semece("abstain", path, "--json")
+    assert code == 0
+    found = json.loads(out)
+    assert {each["audit"] for each in found["thresholds"]} == {sheet.name}
+    (needed,) = {each["needed"] for each in found["thresholds"]}
+    assert needed == fewest_corrected(80, N, target=0.95) > 59
+    (said,) = found["needs"]
+    assert said.startswith(f"A threshold that the audit corrects takes at least {needed} answers to promise 95 %")
+    assert {each["reason"] for each in found["thresholds"]} == {
+        f"fewer than {needed} answers cannot show an accuracy of 0.95; got {N}"
+    }
+    alone = json.loads(semece("abstain", bare, "--json")[1])
+    assert alone["needs"] == ["A threshold takes at least 59 answers, all of them right, to promise 95 %."]
+    assert {each["needed"] for each in alone["thresholds"]} == {59}
+    note = f"Thresholds by topic are by the judge alone: the audit ({sheet.name}) does not correct them."
+    assert note in semece("abstain", path, "--by", "topic")[1]
+    assert "audit" not in semece("abstain", bare, "--by", "topic")[1]
 
 
 def test_a_threshold_of_an_audited_run_does_not_ask_that_the_judge_be_right(tmp_path):
@@ -309,6 +348,22 @@ def test_an_audit_that_cannot_be_kept_is_printed_and_says_so(audited, semece, tm
     assert err.startswith("semece: the audit is not kept, so other commands do not use it: ")
     assert err.endswith("; or --no-keep\n")
     assert audit.rows
+
+
+def test_a_forgotten_audit_corrects_nothing_until_it_is_scored_again(audited, semece, tmp_path):
+    path, _, sheet, _ = audited
+    path = Path(shutil.copy(path, tmp_path / "run.db"))
+    corrected, plain = (semece("summary", path, "--json", *more)[1] for more in ((), ("--uncorrected",)))
+    code, out, err = semece("audit", "forget", path)
+    assert (code, err) == (0, "")
+    assert f"the audit ({sheet.name}) is withdrawn" in out
+    assert semece("summary", path, "--json")[1] == plain != corrected
+    code, out, err = semece("audit", "forget", path)
+    assert (code, out) == (2, "")
+    assert "there is no audit of the judge" in err
+    assert semece("doctor", path)[0] == 0
+    assert semece("audit", "score", path, sheet)[0] == 0
+    assert semece("summary", path, "--json")[1] == corrected
 
 
 def test_answers_that_are_others_now_count_for_nothing(audited):

@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import inspect
 
 import pytest
 
@@ -9,6 +10,7 @@ import semece as se
 from semece.errors import ModelError, TransientError
 from semece.models import Message, Request
 from semece.models.callable_model import NEVER, CallableModel
+from semece.records import Alarm, Estimate, Grade
 from semece.sampling.patience import Patience
 
 ASKED = Request((Message("system", "Be brief."), Message("user", "Capital of France?")))
@@ -139,3 +141,37 @@ def test_questions_of_any_kind_can_be_stored():
     assert question.metadata == {"day": "2026-01-02", "level": "nan"}
     with se.evaluate_sync(parrot, questions[1:], n=2) as run:
         assert run.question_views()[0].question.metadata == {"level": "inf"}
+
+
+def test_the_signature_outside_an_event_loop_is_that_inside():
+    shown, wanted = inspect.signature(se.evaluate_sync), inspect.signature(se.evaluate)
+    assert list(shown.parameters.values()) == list(wanted.parameters.values())
+    assert list(shown.parameters)[:5] == ["model", "questions", "n", "judge", "path"]
+
+
+def test_a_run_and_intervals_show_themselves_in_a_notebook():
+    async def parrot(prompt):
+        return "Answer: Paris\nConfidence: 80%"
+
+    with se.evaluate_sync(parrot, QUESTIONS, n=4) as run:
+        shown = run._repr_html_()
+    assert "<caption>questions · callable/parrot</caption>" in shown
+    assert "<th>Questions</th><td>1 complete of 1</td>" in shown
+    assert "<th>Accuracy</th><td>1.00 <small>[0.21, 1.00]</small></td>" in shown
+    interval = se.accuracy_interval([1, 1, 1, 0])
+    assert interval._repr_html_() == "0.75 <small>[0.30, 0.95]</small>"
+    bracket = se.oracle_bracket([[0, 0, 1, 1]] * 4)
+    assert bracket._repr_html_() == f"{bracket.value:.2f} <small>[{bracket.low:.2f}, {bracket.high:.2f}]</small>"
+
+
+def test_a_record_with_a_status_that_there_is_not_is_refused_by_one_sentence():
+    with pytest.raises(ValueError, match=r"^the status of a response must be one of parsed, .*; got 'ok'$"):
+        se.Response("q", 0, "Paris", "Paris", None, "ok")
+    with pytest.raises(
+        ValueError, match=r"^the verdict of a grade must be one of correct, incorrect, not_attempted; got"
+    ):
+        Grade("q", 0, "right")
+    with pytest.raises(ValueError, match=r"^the status of an estimate must be one of complete, .*; got 'done'$"):
+        Estimate("q", "done", 4, 1)
+    with pytest.raises(ValueError, match=r"^the kind of an alarm must be one of over-split, .*; got 'loud'$"):
+        Alarm("loud", "x")

@@ -1,12 +1,13 @@
 """Shards put together: the run that was drawn at once, and nothing of another run among it."""
 
+import json
 from itertools import chain
 
 import pytest
 
 from semece.datasets import Dataset, open_dataset
 from semece.errors import SemeceError, StoreError
-from semece.runs import Run, merge_shards, summary_table
+from semece.runs import Run, merge_shards, shards_together, summary_table
 from semece.sampling import Settings
 from semece.sampling.job import choose_questions
 from semece.store import Store
@@ -57,7 +58,7 @@ def test_what_is_no_part_of_the_run_is_refused_and_nothing_is_left(drawn, tmp_pa
     other, again = drawn("o.db", "--shard", "2/2", "--temperature", "0.5"), drawn("a.db", "--shard", "1/3")
     cases = {
         "o.db is of another run than .*1.db: temperature differs": [first, other],
-        "question '.*' is in .*1.db and in .*a.db": [first, again],
+        "shards of one run are k of one K; got files of 2 and of 3": [first, again],
         "at least two different run files are merged": [first, first],
     }
     for said, paths in cases.items():
@@ -88,3 +89,32 @@ def test_a_file_that_is_missing_or_foreign_is_refused_and_nothing_is_made(drawn,
         with pytest.raises(StoreError, match=said):
             merge_shards([tmp_path / name, first], tmp_path / "all.db")
     assert {path.name for path in tmp_path.iterdir()} == before
+
+
+def test_shards_are_read_as_one_run_and_what_is_missing_is_said(drawn, semece, tmp_path):
+    drawn("one.db")
+    for k in (1, 2, 3):
+        drawn(f"s{k}.db", "--shard", f"{k}/3")
+    apart, whole = semece("summary", "s2.db", "s3.db", "s1.db", "--json")[1], semece("summary", "one.db", "--json")[1]
+    assert json.loads(apart) == json.loads(whole)
+    code, out, err = semece("merge", "s3.db", "s1.db", "-o", "two.db")
+    said = "1 of 3 shards missing when it was put together: 2"
+    assert (code, f"Noticed: {said}." in out) == (3, True)
+    assert err == f"semece: {said}; merge two.db with them when they are there\n"
+    assert semece("merge", "two.db", "s2.db", "-o", "three.db")[0] == 0
+    assert json.loads(semece("summary", "three.db", "--json")[1]) == json.loads(whole)
+    drawn("other.db", "--shard", "1/3", "--temperature", "0.5")
+    assert [row["questions"] for row in json.loads(semece("summary", "s1.db", "other.db", "s2.db", "--json")[1])]
+    with shards_together([tmp_path / "s1.db", tmp_path / "other.db", tmp_path / "s2.db"]) as found:
+        assert [path.parent == tmp_path for path in found] == [False, True]
+
+
+def test_what_the_shards_kept_is_not_derived_again(drawn, tmp_path, monkeypatch):
+    shards = [drawn(f"{k}.db", "--shard", f"{k}/2") for k in (1, 2)]
+    for shard in shards:
+        with Run(shard) as run:
+            run.question_views()
+    merge_shards(shards, tmp_path / "all.db")
+    monkeypatch.setattr("semece.judges.judged_questions.FreeJudge.partition", lambda *_: pytest.fail("derived again"))
+    with Run(tmp_path / "all.db") as run:
+        assert run.complete[0] == run.complete[1] > 0

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from semece.cli import app
-from semece.compare.limits import check_run
+from semece.compare.limits import Limit, check_run
 from semece.compare.standings import compare_runs
 from semece.runs import metrics
 from semece.runs.metrics import CONFIDENCES, METRICS, Metric, directions, limited_names, stats_function, titles
@@ -73,7 +73,9 @@ def test_a_row_more_is_a_metric_more_in_the_summary_tables_limits_comparisons_an
     assert "sem2_blur" not in summary.columns
     assert "sem1_blur" in headline(summary).columns
     assert paper_table("ece", [bold])["sem1_blur"].to_list() == pytest.approx([0.41])
-    assert [each.passed for each in check_run(bold, most=["sem1_blur=0.9", "sem1_blur=0.3"])] == [True, False]
+    assert [
+        each.passed for each in check_run(bold, [Limit("max", "sem1_blur=0.9"), Limit("max", "sem1_blur=0.3")])
+    ] == [True, False]
     found = compare_runs([timid, bold])
     change = found.changes.filter(quantity="sem1_blur").row(0, named=True)
     assert change["change"] == pytest.approx(0.16)
@@ -96,7 +98,10 @@ def test_the_oracle_confidence_is_in_the_summary_the_tables_limits_and_the_repor
     assert headline(summary).row(0, named=True)["oracle"] == row["oracle"]
     assert paper_table("ece", [run])["oracle_high"].to_list() == [row["oracle_high"]]
     assert "Oracle confidence" in build([run], tmp_path / "report.html").read_text(encoding="utf-8")
-    assert [each.passed for each in check_run(run, most=["oracle=0.9"], least=["oracle=0.45"])] == [True, False]
+    assert [each.passed for each in check_run(run, [Limit("max", "oracle=0.9"), Limit("min", "oracle=0.45")])] == [
+        True,
+        False,
+    ]
     assert "oracle" not in directions()
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from semece.compare.limits import check_run
+from semece.compare.limits import Limit, check_run
 from semece.compare.standings import compare_runs
 from semece.errors import ParseError, SemeceError
 from semece.records import ScoreKind
@@ -71,12 +71,15 @@ def test_every_table_limit_and_comparison_has_them(made):
     assert row["p_true_ece"] == pytest.approx(ece(found["p_true"].value, correct))
     assert row["entropy_auroc"] == pytest.approx(auroc(in_order(found["entropy"].value), correct))
     assert "entropy_ece" not in row
-    assert [each.passed for each in check_run(run, most=["p_true_ece=0.9"], least=["entropy_auroc=0.99"])] == [
+    assert [
+        each.passed for each in check_run(run, [Limit("max", "p_true_ece=0.9"), Limit("min", "entropy_auroc=0.99")])
+    ] == [
         True,
         False,
     ]
-    with pytest.raises(SemeceError, match=r"a limit is NAME=VALUE with a name of .*p_true_ece"):
-        check_run(run, most=["entropy_ece=0.1"])
+    (wrong,) = check_run(run, [Limit("max", "entropy_ece=0.1")])
+    assert "a limit is NAME=VALUE with a name of" in wrong.sentence
+    assert "p_true_ece" in wrong.sentence
     table = paper_table("baselines", [run])
     ranked = table.filter(score="entropy").row(0, named=True)
     assert ranked["ece"] is None

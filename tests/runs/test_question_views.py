@@ -26,7 +26,8 @@ def view_of(answers, verdicts=None, *, missing=0, **settings):
     if usable and verdicts is not None:
         names = list(dict.fromkeys(usable))
         classes = Partition("q", tuple(map(names.index, usable)), tuple(names), "exact")
-    bare = QuestionView(QUESTION, responses, classes, verdicts or {}, Estimate("q", "", 0, 0), missing=missing)
+    empty = Estimate("q", "incomplete", 0, 0)
+    bare = QuestionView(QUESTION, responses, classes, verdicts or {}, empty, missing=missing)
     [found] = with_estimates([bare], VIEW | settings)
     return found.estimate.status
 

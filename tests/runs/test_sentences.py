@@ -46,6 +46,7 @@ ECES = {
         ({"model_claim": "over-confident"}, "It is over-confident: its answers agree with one another more often"),
         ({"model_claim": "under-confident"}, "It is under-confident: its answers are right more often"),
         ({"model_claim": "right on average"}, "It is miscalibrated, though right on average: too sure of some"),
+        ({"model_claim": "miscalibrated"}, "It is miscalibrated; whether it is too sure or not sure enough on average"),
         ({}, "No miscalibration is seen: calibrated within 0.08 ("),
         (
             {"semx_ece_high": 0.2},

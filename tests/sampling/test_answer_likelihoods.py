@@ -3,7 +3,9 @@
 import asyncio
 import json
 from math import exp, log
+from pathlib import Path
 
+import polars as pl
 import pytest
 
 from semece.models import tokens_of
@@ -105,6 +107,60 @@ def test_a_service_is_asked_as_it_takes_them():
     assert (body["logprobs"], body["top_logprobs"]) == (True, 5)
     assert "top_logprobs" not in model._body(Request((Message("user", "Why?"),), logprobs=0))
     assert "logprobs" not in model._body(Request((Message("user", "Why?"),)))
+
+
+LETTERS = """Question: Which planet is the largest?
+Answer Choices: (A) Mars (B) Jupiter (C) Venus (D) Mercury
+Answer: B
+
+Question: Which gas do plants take in?
+Answer Choices: (A) Helium (B) Neon (C) Carbon dioxide (D) Argon
+Answer: C
+
+Question: Which metal is liquid at room temperature?
+Answer Choices: (A) Mercury (B) Iron (C) Gold (D) Zinc
+Answer: A
+
+Question: {question}
+Answer:
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.weights
+def test_a_multiple_choice_has_the_softmax_of_its_letters_in_the_summary(semece, one_by_one):
+    if find(SMOLLM2) is None:
+        absent("the embedded model's weights (semece fetch-model)")
+    Path("letters.txt").write_text(LETTERS)
+    rows = [
+        ("Which organ makes insulin?\nAnswer Choices: (A) Liver (B) Pancreas (C) Kidney (D) Spleen", ["B", "Pancreas"]),
+        ("What prevents scurvy?\nAnswer Choices: (A) Vitamin C (B) Iron (C) Vitamin K (D) Zinc", ["A", "Vitamin C"]),
+    ]
+    lines = [json.dumps({"id": str(i), "question": text, "references": known}) for i, (text, known) in enumerate(rows)]
+    Path("choices.jsonl").write_text("\n".join(lines))
+    asked = ("--model", "local/smollm2", "--dataset", "choices.jsonl", "-n", 4, "--logprobs", 10)
+    code, out, _ = semece("run", *asked, "--elicit", "none", "--prompt", "letters.txt", "-o", "run.db")
+    assert code == 0
+    assert "choice_softmax-ECE" in out
+    with Run("run.db") as run:
+        told = run.estimates().filter(pl.col("choice_softmax").is_not_null())
+        answers = run.responses()
+    with Store("run.db") as store:
+        raws = {name: [row.raw for row in store.replies("respond", name)] for name in told["question_id"]}
+    for name, found in told.select("question_id", "choice_softmax").iter_rows():
+        own = answers.filter(question_id=name, status="parsed")
+        letter = own["answer"].value_counts(sort=True).filter(pl.col("count") == pl.col("count").max())["answer"]
+        shares = {each: [] for each in letter}
+        for raw, answer in zip(raws[name], own.sort("index")["answer"], strict=True):
+            first = json.loads(raw)["logprobs"]["content"][0]["top_logprobs"]
+            chances = {
+                t["token"].strip(): exp(t["logprob"])
+                for t in reversed(first)
+                if t["token"].strip() in set("ABCDEFGHIJ")
+            }
+            if answer in shares:
+                shares[answer].append(chances[answer] / sum(chances.values()))
+        assert any(found == pytest.approx(sum(each) / len(each)) for each in shares.values() if each)
 
 
 @pytest.mark.slow

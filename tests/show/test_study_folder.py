@@ -78,8 +78,9 @@ def test_the_papers_conventions_are_those_of_the_estimators(read, study):
 def test_a_folder_holds_every_table_and_figure_and_says_what_is_missing(semece, study, tmp_path):
     """A run that is not there is a sentence, and the rest is written; both conventions, and the common questions."""
     out = tmp_path / "out"
-    code, printed, err = semece("paper", study / "study.toml", "-o", out)
-    assert (code, printed) == (0, f"{out / 'README.md'}\n"), err
+    code, printed, err = semece("paper", study / "study.toml", "-o", out, "--json")
+    assert code == 0, err
+    assert json.loads(printed)["folder"] == str(out)
     assert "hard · another-model: there is no " in err
     readme = (out / "README.md").read_text(encoding="utf-8")
     for conventions, tables, figures in ((OURS, PAPER_TABLES, FIGURES), (THEIRS, THEIR_TABLES, THEIR_FIGURES)):

@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -459,8 +460,25 @@ def test_without_a_cache_folder_compiled_functions_stay_in_memory(monkeypatch):
             raise RuntimeError("cannot cache function: no locator available")
         return lambda function: function
 
+    def one():
+        return 1
+
     monkeypatch.setattr(numba, "njit", njit)
-    assert kernels.compiled(abs) is abs
+    assert kernels.compiled(one) is one
+
+
+@pytest.mark.slow
+def test_compiled_functions_of_an_older_version_do_no_harm_after_their_tuples_were_renamed(tmp_path):
+    more = "\n\n@compiled\ndef total(found: Found) -> float:\n    return found.largest.sum()\n"
+    text = Path(kernels.__file__).read_text() + more
+    (tmp_path / "copied").mkdir()
+    (tmp_path / "copied" / "tally_kernels.py").touch()
+    for name in ("Found", "Gathered"):
+        (tmp_path / "copied" / "kernels.py").write_text(text.replace("Found", name))
+        code = f"import numpy as np; from copied.kernels import {name}, total; print(total({name}(*np.ones((3, 2)))))"
+        done = run_python(code, PYTHONPATH=str(tmp_path), NUMBA_CACHE_DIR=str(tmp_path / "cache"))
+        assert (done.stdout, done.stderr) == ("2.0\n", "")
+        assert list((tmp_path / "cache").rglob("*.nbi"))
 
 
 def test_a_vanishing_factor_is_replaced_and_harms_nothing():

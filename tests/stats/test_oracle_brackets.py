@@ -8,10 +8,28 @@ import pytest
 from benchmarks import _oracle_weights as script
 
 import semece as se
-from semece.stats.counts import Counts
+from semece.stats.counts import Counts, blocks_of_every_size, subset_selection
 from semece.stats.simulation import dirichlet_mixture, near_tie
 from semece.stats.theory import expected_sem1, expected_sem2
-from semece.stats.uncertainty.oracle_brackets import narrow_bounds, plain_bounds, tables
+from semece.stats.uncertainty import oracle_brackets
+from semece.stats.uncertainty.oracle_brackets import narrow_bounds, oracle_bracket, plain_bounds, tables
+
+
+def test_blocks_of_every_size_are_those_of_each_size():
+    rng = np.random.default_rng(2)
+    counts = Counts.from_counts(rng.multinomial(11, rng.dirichlet([0.6] * 7, 30)))
+    found = blocks_of_every_size(counts, 9)
+    for m in range(1, 10):
+        one = subset_selection(counts, m)
+        np.testing.assert_allclose(found.largest[:, m - 1], one.largest, rtol=1e-12)
+        np.testing.assert_allclose(found.selected[:, m - 1], one.selected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("counts", [[[20]], [[1] * 20], [[7, 7, 3, 3], [19, 1, 0, 0]]])
+def test_the_bracket_is_the_same_with_all_sizes_at_once_and_one_by_one(counts, monkeypatch):
+    at_once = oracle_bracket(counts=Counts.from_counts(counts * 3))
+    monkeypatch.setattr(oracle_brackets, "is_much", lambda *_: True)
+    assert oracle_bracket(counts=Counts.from_counts(counts * 3)) == pytest.approx(at_once, abs=1e-12)
 
 
 def draws_of(pmf, n):

@@ -5,7 +5,7 @@ import pytest
 
 from semece.stats.counts import Counts
 from semece.stats.estimators.semx import semx
-from semece.stats.uncertainty.claims import model_verdict
+from semece.stats.uncertainty.claims import hidden_verdict, model_verdict
 from semece.stats.uncertainty.held_out_errors import gap_interval, held_out_gap, semx_ece
 from semece.stats.uncertainty.overturning import verdicts_to_overturn
 
@@ -62,13 +62,15 @@ def test_a_claim_that_no_verdicts_overturn_and_unknown_words():
         verdicts_to_overturn("sure", counts, np.ones(50))
 
 
-def test_an_error_that_is_hidden_on_average_is_overturned_by_verdicts_on_both_sides():
+@pytest.mark.parametrize("claim", ["miscalibrated", "right on average"])
+def test_an_error_that_is_hidden_on_average_is_overturned_by_verdicts_on_both_sides(claim):
     rng = np.random.default_rng(3)
     sure = rng.random(300) < 0.5
-    counts = rng.multinomial(8, np.where(sure[:, None], [0.95, 0.05], [0.55, 0.45]))
-    correct = np.zeros((300, 2))
-    correct[:, 0] = rng.random(300) < np.where(sure, 0.65, 0.9)  # too sure where it is sure, and the other way round
+    counts = rng.multinomial(8, np.where(sure[:, None], [0.98, 0.01, 0.01], [0.6, 0.2, 0.2]))
+    correct = np.zeros((300, 3))
+    correct[:, 0] = rng.random(300) < np.where(sure, 0.7, 1.0)  # too sure where it is sure, and the other way round
     ragged, flat = Counts.from_counts(counts), correct.ravel()
-    found = verdicts_to_overturn("right on average", ragged, flat)
-    assert semx_ece(semx(correct=flat, counts=ragged)).p_value <= 0.05
+    found = verdicts_to_overturn(claim, ragged, flat)
+    residuals = semx(correct=flat, counts=ragged)
+    assert hidden_verdict(semx_ece(residuals), held_out_gap(residuals)) == "right on average"
     assert 0 < found.verdicts < 100

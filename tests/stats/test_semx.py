@@ -13,7 +13,7 @@ from semece.stats.calibration.bins import bin_index
 from semece.stats.counts import Counts, blocks
 from semece.stats.estimators.semx import semx, semx_curve
 from semece.stats.simulation import dirichlet_mixture, given_pmf, simulate
-from semece.stats.uncertainty.claims import bracket_verdict, calibrated_within, model_verdict, right_on_average
+from semece.stats.uncertainty.claims import bracket_verdict, calibrated_within, hidden_verdict, model_verdict
 from semece.stats.uncertainty.held_out_errors import (
     HeldOutGap,
     SemXError,
@@ -336,8 +336,8 @@ def test_an_over_confident_model_is_found():
 # claims
 
 
-def error_of(p_value, n_select=2):
-    return SemXError(0.1, 0.0, 0.2, 0.1, 0.05, p_value, 100, n_select)
+def error_of(low, n_select=2):
+    return SemXError(0.1, low, 0.2, 0.1, 0.1, 0.5, 100, n_select)
 
 
 def gap_of(low, high):
@@ -359,14 +359,47 @@ def test_the_bracket_needs_sem2_above_or_sem1_below_the_accuracy():
     assert bracket_verdict(around, below) is None
 
 
-def test_right_on_average_needs_two_bins_a_rejection_and_a_gap_around_zero():
-    assert right_on_average(error_of(0.01), gap_of(-0.1, 0.1)) is True
-    assert right_on_average(error_of(0.05), gap_of(-0.1, 0.1)) is True
-    assert right_on_average(error_of(0.06), gap_of(-0.1, 0.1)) is False
-    assert right_on_average(error_of(0.01), gap_of(0.01, 0.1)) is False
-    assert right_on_average(error_of(0.01, n_select=1), gap_of(-0.1, 0.1)) is None
+def test_an_error_is_hidden_only_behind_a_gap_around_zero_and_in_two_bins():
+    assert hidden_verdict(error_of(0.01), gap_of(-0.1, 0.1)) == "miscalibrated"
+    assert hidden_verdict(error_of(0.0), gap_of(-0.1, 0.1)) is None
+    assert hidden_verdict(error_of(0.01), gap_of(0.005, 0.1)) is None
+    assert hidden_verdict(error_of(0.01, n_select=1), gap_of(-0.1, 0.1)) is None
+
+
+def test_a_model_is_right_on_average_only_if_its_error_is_surely_larger_than_its_gap():
+    assert hidden_verdict(error_of(0.09), gap_of(-0.05, 0.08)) == "right on average"
+    assert hidden_verdict(error_of(0.08), gap_of(-0.05, 0.08)) == "miscalibrated"
+    assert hidden_verdict(error_of(0.08), gap_of(-0.08, 0.05)) == "miscalibrated"
+
+
+def doubtful(n, answers, wrong):
+    """Residuals of questions of two classes, of which a share has no right one."""
+    rng = np.random.default_rng(n)
+    chance = rng.uniform(0.5, 1.0, n)
+    counts = rng.multinomial(answers, np.stack([chance, 1 - chance], axis=1))
+    right = (rng.random(n) < chance) & (rng.random(n) >= wrong)
+    return semx(
+        correct=np.stack([right, ~right & (rng.random(n) >= wrong)], axis=1).ravel(), counts=Counts.from_counts(counts)
+    )
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.1, 0.2, 0.4])
+@pytest.mark.parametrize("n", [20, 40, 80])
+def test_the_interval_of_the_error_begins_no_lower_than_a_gap_that_is_sure(n, wrong):
+    found = doubtful(n, 5, wrong)
+    gap, error = held_out_gap(found), semx_ece(found)
+    assert error.low >= max(gap.low, -gap.high, 0.0)
+    assert error.low <= error.debiased <= error.value <= error.high
+
+
+@pytest.mark.parametrize("wrong", [0.0, 0.05, 0.1, 0.2])
+def test_in_one_bin_the_error_is_the_size_of_the_gap_and_so_is_the_lower_end_of_its_interval(wrong):
+    found = doubtful(60, 2, wrong)
+    gap, error = held_out_gap(found), semx_ece(found)
+    assert error.value == pytest.approx(abs(gap.value))
+    assert error.low == pytest.approx(max(gap.low, -gap.high, 0.0))
 
 
 def test_calibrated_within_names_the_upper_end():
-    assert calibrated_within(error_of(0.5)) == 0.2
+    assert calibrated_within(error_of(0.0)) == 0.2
     assert calibrated_within(Interval(0.1, 0.0, 0.3)) == 0.3

@@ -5,6 +5,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -361,3 +362,34 @@ def test_a_result_under_another_maker_is_found_by_the_doctor(path):
         changed = connection.execute("UPDATE derived SET maker = 3 - maker WHERE maker IN (1, 2)").rowcount
     with pytest.raises(StoreError, match=f"derived again when they are needed: {changed}"):
         examine(path)
+
+
+# -- columns of a run
+
+
+def test_numbers_are_read_from_columns_until_a_row_changes(path, monkeypatch):
+    with Run(path) as run:
+        expected = run.estimates(), run.counts, run.confidences, run.complete, run.spent, run.classes().ids.tolist()
+    monkeypatch.setattr("semece.runs.question_views.ViewReader.all", lambda _: pytest.fail("questions were read"))
+    with Run(path) as run:
+        found = run.estimates(), run.counts, run.confidences, run.complete, run.spent, run.classes().ids.tolist()
+    assert found[0].equals(expected[0])
+    assert found[1:] == expected[1:]
+    monkeypatch.undo()
+    with Store(path, write=True) as store:
+        store.append([replace(store.replies("respond", "q1")[0], key=b"new", index=4)])
+        view = store.meta("view")
+        store.set_meta("view", {**view, "n": 5, "sizes": {**view["sizes"], "q1": 5}})
+    with Run(path) as run:
+        assert run.estimates()["n_responses"].to_list() == [4, 5, 4, 4]
+
+
+def test_columns_that_were_changed_on_the_disk_are_made_again(path):
+    with Run(path) as run:
+        expected = run.estimates()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        where = "maker = (SELECT id FROM makers WHERE name LIKE 'all rows: columns-1 %')"
+        assert connection.execute(f"UPDATE derived SET value = replace(value, '2', '1') WHERE {where}").rowcount == 1
+    with Run(path) as run:
+        assert run.estimates().equals(expected)
+        assert "were derived again" in run.events[-1]

@@ -2,10 +2,14 @@
 
 Exit codes: 0 done; 1 a check that failed; 2 wrong input of any kind; 3 incomplete or stopped by a cap (the same command
 continues); 4 refused by a provider or by the file system; 130 and 143 after Ctrl-C and SIGTERM.
+
+With ``--json`` stdout holds one JSON document: what was found, or ``{"error": {"message", "exit"}}``, whose message is
+the sentence on stderr.
 """
 
 from __future__ import annotations
 
+import json
 import signal
 import sys
 from contextlib import suppress
@@ -22,10 +26,11 @@ from semece.cli import (
     reading_commands,
     recalibrating,
     running,
+    showing,
     studying,
     theory_commands,
 )
-from semece.cli.streams import clean_streams
+from semece.cli.streams import clean, clean_streams
 
 app = typer.Typer(
     name="semece",
@@ -35,7 +40,17 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (running, studying, reading_commands, recalibrating, deciding, comparing, judging, theory_commands):
+for module in (
+    running,
+    studying,
+    reading_commands,
+    showing,
+    recalibrating,
+    deciding,
+    comparing,
+    judging,
+    theory_commands,
+):
     for name, command in module.COMMANDS.items():
         app.command(name)(command)
 app.add_typer(auditing.app, name="audit")
@@ -78,8 +93,12 @@ def main() -> NoReturn:
     """Run the command line; whatever ends a command is one line on stderr, without secrets and terminal codes."""
     with suppress(ValueError):  # not in a thread of somebody else's program
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    with clean_streams():
-        sys.exit(_typed())
+    with clean_streams() as (out, err):
+        code = _typed()
+        if code and "--json" in sys.argv[1:] and not out.last_line:
+            said = err.last_line.removeprefix("semece: ")
+            typer.echo(json.dumps({"error": {"message": said, "exit": code}}, ensure_ascii=False))
+        sys.exit(code)
 
 
 def _typed() -> int:
@@ -108,7 +127,7 @@ def _failed(error: Exception) -> int:
         case SemeceError():
             return _say(str(error), 2)
         case OSError():
-            return _say(f"the output cannot be written: {error.strerror or error}", 4)
+            return _say(f"{error.filename or 'the output'} cannot be written: {error.strerror or error}", 4)
         case _:
             return _unforeseen(error)
 
@@ -124,5 +143,10 @@ def _unforeseen(error: Exception) -> int:
 
 
 def _say(sentence: str, code: int) -> int:
+    """Say why a command ends; with ``--json`` to programs, too."""
+    if "--json" in sys.argv:
+        with suppress(OSError):
+            said = clean(sentence, told=True)
+            typer.echo(json.dumps({"error": {"code": code, "sentence": said}}, ensure_ascii=False))
     typer.echo(f"semece: {sentence}", err=True)
     return code

@@ -30,7 +30,7 @@ By = Literal["verdict", "confidence", "both", "none"]
 
 
 @app.command("export")
-def export(  # noqa: PLR0917 - one parameter per option
+def export(  # noqa: PLR0913, PLR0917 - one parameter per option
     run: OneRun,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="NAME.csv or NAME.xlsx gives NAME-1, NAME-2, one for each person.")
@@ -43,6 +43,7 @@ def export(  # noqa: PLR0917 - one parameter per option
     overlap: Annotated[int, typer.Option("--overlap", min=0, help="How many answers are on every sheet.")] = 50,
     seed: Annotated[int, typer.Option("--seed", help="The same seed and run give the same sheets.")] = 0,
     judge: Judge = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write sheets on which people judge a random sample of the deployed answers.
 
@@ -56,8 +57,14 @@ def export(  # noqa: PLR0917 - one parameter per option
     design = AuditDesign(size, by, annotators, overlap, seed)
     with open_runs([run], judge) as (opened,):
         found = export_sheets(opened, output, design)
-    for line in export_lines(found, run, judge):
-        typer.echo(line)
+    print_found(export_lines(found, run, judge), lambda: export_facts(found), as_json=as_json)
+
+
+def export_facts(found: Exported) -> dict[str, Any]:
+    """Give what was written as plain data."""
+    sheets = [{"path": str(path), "rows": rows} for path, rows in zip(found.paths, found.rows, strict=True)]
+    drawn, of = sum(found.plan.drawn), sum(found.plan.sizes)
+    return {"sheets": sheets, "drawn": drawn, "answers": of, "shared": found.shared, "blank": found.blank}
 
 
 def export_lines(found: Exported, run: Path, judge: str | None) -> Iterator[str]:
@@ -98,7 +105,8 @@ def score(  # noqa: PLR0917 - one parameter per option
     intervals hold both what other questions and what other sheets could have shown.
 
     The audit is kept in the run file, in the place of an earlier one of the same sample. From then on summary, report,
-    compare, check and the table abstention correct the judge's errors by the audit that was kept last.
+    compare, check, abstain and the tables ece and abstention correct the judge's errors by the audit that was kept
+    last.
 
     Example: [bold]semece audit score RUN.db audit-1.csv audit-2.csv[/bold]
     """
@@ -119,7 +127,24 @@ def score(  # noqa: PLR0917 - one parameter per option
         raise typer.Exit(4)
 
 
-KEPT = "Kept in {}: summary, report, compare, check and the table abstention correct the judge's errors by this audit."
+@app.command("forget")
+def forget(run: OneRun, judge: Judge = None) -> None:
+    """Correct nothing by the audit that a run file holds, from now on.
+
+    What people said stays in the file and on the sheets; 'semece audit score' with the sheets brings it back.
+
+    Example: [bold]semece audit forget RUN.db[/bold]
+    """
+    with open_runs([run], judge) as (opened,):
+        sheets = opened.forget_audit()
+    typer.echo(f"{run}: numbers are by the judge alone from now on; the audit ({', '.join(sheets)}) is withdrawn.")
+    typer.echo("'semece audit score' with its sheets brings it back.")
+
+
+KEPT = (
+    "Kept in {}: summary, report, compare, check, abstain and the tables ece and abstention correct the judge's errors "
+    "by this audit; 'semece audit forget' withdraws it."
+)
 """The last line where an audit was kept."""
 
 

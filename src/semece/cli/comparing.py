@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.compare import Comparison, Drift, Standings
+    from semece.compare import Check, Comparison, Drift, Standings
+    from semece.runs import Run
 
 Several = Annotated[list[Path], typer.Argument(help="Run files: several, or one with --judges.")]
 Judges = Annotated[
@@ -36,6 +37,20 @@ Limits = Annotated[
 Least = Annotated[
     list[str] | None,
     typer.Option("--min", help="NAME=VALUE: fails if the lower end of the interval is below. May be repeated."),
+]
+ValueLimits = Annotated[
+    list[str] | None,
+    typer.Option("--max-value", help="NAME=VALUE: fails if the value itself is above; no error rate. Repeatable."),
+]
+LeastValues = Annotated[
+    list[str] | None,
+    typer.Option("--min-value", help="NAME=VALUE: fails if the value itself is below; no error rate. Repeatable."),
+]
+JUnit = Annotated[
+    Path | None, typer.Option("--junit", help="Write a test case for each check, as JUnit XML for GitHub and GitLab.")
+]
+Badge = Annotated[
+    Path | None, typer.Option("--badge", help="Write an SVG badge: the number of one check, or how many passed.")
 ]
 Baseline = Annotated[
     Path | None,
@@ -296,45 +311,88 @@ def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
             yield f"  {judge}, {question}: {on_one_line(text, 150)}"
 
 
-def check(  # noqa: PLR0917 - one parameter per option
+def check(  # noqa: PLR0913, PLR0917 - one parameter per option
     run: OneRun,
     most: Limits = None,
     least: Least = None,
+    most_value: ValueLimits = None,
+    least_value: LeastValues = None,
     baseline: Baseline = None,
     judge: Judge = None,
     recalibrate: Recalibrate = None,
     uncorrected: Uncorrected = False,
+    junit: JUnit = None,
+    badge: Badge = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a run against limits, or against another run: exit 1 if it fails, 3 if it is incomplete.
+    """Check a run against limits, or against another run: exit 1 if it fails.
 
-    Names are {names}. With --baseline
-    accuracy must not have fallen, no ECE risen, and no gap between mean confidence and accuracy moved away from 0, by
-    intervals paired by question. A run that has not changed fails at most once in 20 times, all comparisons together.
+    Exit 2 if something could not be checked and nothing failed, 3 if the run is incomplete. What was checked is printed
+    in any case.
+
+    Names are {names}.
+
+    --max and --min hold an end of the 95 % interval: a run whose true number is beyond the limit passes in at most 3 of
+    100 cases. --max-value and --min-value hold the number itself and promise no error rate.
+
+    With --baseline accuracy must not have fallen, no ECE risen, and no gap between mean confidence and accuracy moved
+    away from 0, by intervals paired by question. A run that has not changed fails at most once in 20 times, all
+    comparisons together. Below 30 questions only accuracy and the gaps are compared.
 
     Example: [bold]semece check RUN.db --max sem2_ece=0.2 --min accuracy=0.7[/bold]
+
+    Example: [bold]semece check RUN.db --max sem1_ece=0.2 --junit checks.xml --badge badge.svg[/bold]
     """
     from semece import SemeceError
-    from semece.compare import check_run
-    from semece.runs import effect_lines
+    from semece.compare import Limit, check_run
 
     if baseline and recalibrate:
         raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
+    typed = {"max": most, "min": least, "max_value": most_value, "min_value": least_value}
+    limits = [Limit(kind, text) for kind, texts in typed.items() for text in texts or ()]  # type: ignore[arg-type]
     with open_runs(filter(None, (run, baseline)), judge, recalibrate, uncorrected=uncorrected) as opened:
-        found = check_run(opened[0], most=most or [], least=least or [], baseline=opened[1] if baseline else None)
+        found = check_run(opened[0], limits, baseline=opened[1] if baseline else None)
+        print_checks(opened[0], found, as_json=as_json)
+        keep_files(opened[0].name, found, junit, badge)
         done, selected = opened[0].complete
-        note, warning = opened[0].recalibration_note, opened[0].recalibration_warning
-        effects = opened[0].recalibration_effects
-    if warning:
-        typer.echo(f"semece: {warning}", err=True)
+    end_of_checks(found, f"{done:,} of {selected:,} questions complete" if done < selected else None)
+
+
+def print_checks(run: Run, found: Sequence[Check], *, as_json: bool) -> None:
+    """Print what was checked, and before it what recalibration does to it."""
+    from semece.runs import effect_lines
+
+    note = run.recalibration_note
+    if run.recalibration_warning:
+        typer.echo(f"semece: {run.recalibration_warning}", err=True)
     if note and not as_json:
-        typer.echo("\n".join((f"{note}.", *effect_lines(effects), "")))
-    lines = (f"{'passed' if each.passed else 'FAILED'}: {each.sentence}" for each in found)
+        typer.echo("\n".join((f"{note}.", *effect_lines(run.recalibration_effects), "")))
+    lines = (f"{each.outcome}: {each.sentence}" for each in found)
     print_found(lines, lambda: [each._asdict() for each in found], as_json=as_json)
-    if not all(each.passed for each in found):
+
+
+def keep_files(name: str, found: Sequence[Check], report: Path | None, picture: Path | None) -> None:
+    """Write the files that were asked for."""
+    from semece.compare import badge, junit
+    from semece.runs import write
+
+    if report is not None:
+        write(junit(name, found), report)
+    if picture is not None:
+        write(badge(found), picture)
+
+
+def end_of_checks(found: Sequence[Check], incomplete: str | None) -> None:
+    """Exit with what the checks say: a failure before one that was wrong, and that before an incomplete run."""
+    wrong = [each for each in found if each.wrong]
+    if wrong:
+        typer.echo(f"semece: not checked: {len(wrong)} of {len(found)}; {wrong[0].sentence}", err=True)
+    if any(each.passed is False for each in found):
         raise typer.Exit(1)
-    if done < selected:
-        typer.echo(f"semece: {done:,} of {selected:,} questions complete; run it again to continue", err=True)
+    if wrong:
+        raise typer.Exit(2)
+    if incomplete:
+        typer.echo(f"semece: {incomplete}; run it again to continue", err=True)
         raise typer.Exit(3)
 
 

@@ -1,9 +1,8 @@
-"""Commands that read runs: ``doctor``, ``summary``, ``show``, ``report``, ``export``, ``table``, ``figure``."""
+"""Commands that read runs: ``doctor``, ``summary``, ``report``, ``export``, ``table``, ``figure``."""
 
 from __future__ import annotations
 
 import json
-import os
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from semece.runs import QuestionView, Run
+    from semece.runs import Run
 
 Runs = Annotated[list[Path], typer.Argument(help="Run files.")]
 OneRun = Annotated[Path, typer.Argument(help="A run file.")]
@@ -42,14 +41,22 @@ ToFile = Annotated[Path, typer.Option("--output", "-o", help="F.pdf, F.svg or F.
 def open_runs(
     paths: Iterable[Path], judge: str | None = None, recalibrate: Path | None = None, *, uncorrected: bool = False
 ) -> Iterator[list[Run]]:
-    """Open run files for reading, with a map to recalibrate by; refuse a judge that has not judged one of them.
+    """Open run files for reading, shards of one run as one, with a map to recalibrate by.
+
+    Refuses a judge that has not judged one of them.
 
     Unless ``uncorrected``, an audit that a file holds corrects the errors of its judge.
     """
     from semece import load_recalibration
-    from semece.runs import open_run
+    from semece.errors import SemeceError
+    from semece.runs import open_run, shards_together
 
+    paths = list(paths)
+    places = [path.resolve() for path in paths]
+    if twice := next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None):
+        raise SemeceError(f"a run is named once; {twice} is named {places.count(twice.resolve())} times")
     with ExitStack() as stack:
+        paths = stack.enter_context(shards_together(list(paths)))
         with bad_arguments():
             fitted = None if recalibrate is None else load_recalibration(recalibrate)
             given: Any = {"judge": judge, "recalibration": fitted, "corrected": not uncorrected}
@@ -124,6 +131,18 @@ def print_summary(
         print_found(summary_lines(opened, table), lambda: noted(opened, summary_facts(table)), as_json=as_json)
 
 
+def print_made(path: Path, *, as_json: bool, **facts: object) -> None:
+    """Print the summary of a run that was just made, and where it is; as JSON with further facts."""
+    from semece import tables
+
+    if not as_json:
+        print_summary([path])
+        return
+    with open_runs([path]) as opened:
+        (row,) = noted(opened, summary_facts(tables.summary_table(opened)))
+    print_found([], lambda: {"path": str(path), **facts, "summary": row}, as_json=True)
+
+
 def noted(runs: Sequence[Run], facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add to the facts of runs that a score is recalibrated, where it is."""
     notes = [run.recalibration_note for run in runs]
@@ -191,54 +210,13 @@ def across(table: pl.DataFrame) -> str:
     return "\n".join("  ".join(line).rstrip() for line in zip(*padded, strict=True))
 
 
-def show(run: OneRun, question: Annotated[str, typer.Argument(help="A question's id.")], judge: Judge = None) -> None:
-    """Show one question: its answers by class, the grades, the confidences, the judges' raw replies.
-
-    Example: [bold]semece show runs/starter--local-smollm2.db capital-france[/bold]
-    """
-    from semece.errors import visible
-
-    with open_runs([run], judge) as (opened,):
-        identity = os.fsencode(question).decode("utf-8", "replace")
-        for line in question_lines(opened.question(identity)):
-            typer.echo(line)
-        for reply in opened.judge_replies(identity):
-            typer.echo(visible(f"\njudge: {reply}", keep="\n"))
-
-
-def question_lines(view: QuestionView) -> Iterator[str]:
-    """Lay one question out."""
-    from collections import Counter
-
-    q, e = view.question, view.estimate
-    yield f"{q.id}: {q.text}"
-    yield f"references: {' | '.join(q.references) or 'none'}"
-    yield f"status: {e.status}; {e.n_responses} usable of {len(view.responses)} responses, {view.missing} missing"
-    numbers = (("Sem1", e.sem1), ("Sem2", e.sem2), ("Ver", e.verbalized), ("margin", e.margin), ("correct", e.correct))
-    given = {**view.scores.confidences, **view.scores.ranked}
-    told = (*numbers, *given.items())
-    yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in told)
-    if view.partition is not None:
-        usable = [r for r in view.responses if r.usable]
-        for label, name in enumerate(view.partition.representatives):
-            members = [r for r, own in zip(usable, view.partition.labels, strict=True) if own == label]
-            verdict = view.grades.get(label, "ungraded")
-            yield f"\n{len(members):4d}  {verdict:13s}  {name or '(no answer)'}"
-            for form, count in Counter(r.answer for r in members).most_common():
-                yield f"      {count:4d} x {form!r}"
-    for r in view.responses:
-        if not r.usable:
-            yield f"\n   -  {r.status}: {r.text!r}"
-    for alarm in view.alarms:
-        yield f"\nalarm: {alarm.text}"
-
-
-def report(
+def report(  # noqa: PLR0917 - one parameter per option
     runs: Runs,
     output: Annotated[Path, typer.Option("--output", "-o", help="The page.")] = Path("report.html"),
     judge: Judge = None,
     recalibrate: Recalibrate = None,
     uncorrected: Uncorrected = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one self-contained HTML page.
 
@@ -247,10 +225,11 @@ def report(
     from semece.show import build
 
     with open_runs(runs, judge, recalibrate, uncorrected=uncorrected) as opened:
-        typer.echo(str(build(opened, output)))
+        path = str(build(opened, output))
+    print_found([path], lambda: {"report": path}, as_json=as_json)
 
 
-def export(
+def export(  # noqa: PLR0917 - one parameter per option
     run: OneRun,
     to: Annotated[
         str | None,
@@ -259,18 +238,24 @@ def export(
     what: Annotated[str, typer.Option("--what", help="samples, responses or estimates.")] = "samples",
     output: ToStdout = None,
     judge: Judge = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write what a run holds: samples (what 'semece score' reads), responses or estimates.
 
-    Samples are of questions with a usable answer; how many are left out is said.
+    Samples are of questions with a usable answer; how many are left out is said. --json says what was written to -o.
 
     Example: [bold]semece export runs/starter--local-smollm2.db --to jsonl -o samples.jsonl[/bold]
     """
+    from semece import SemeceError
     from semece.runs import export as write
 
+    if as_json and output is None:
+        raise SemeceError("--json says what was written to a file: name it with -o, or leave --json out")
     with open_runs([run], judge) as (opened,):
-        for sentence in write(opened, what=what, form=to, output=output):
-            typer.echo(f"semece: {sentence}", err=True)
+        notes = list(write(opened, what=what, form=to, output=output))
+    for sentence in notes:
+        typer.echo(f"semece: {sentence}", err=True)
+    print_found([], lambda: {"output": str(output), "what": what, "notes": notes}, as_json=as_json)
 
 
 def doctor(
@@ -278,6 +263,7 @@ def doctor(
     set_aside: Annotated[
         bool, typer.Option("--set-aside", help="Set damaged replies aside, so that they are asked for again.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say whether a run file is whole, whether it is being written, what is missing and how to continue.
 
@@ -288,8 +274,7 @@ def doctor(
     from semece.runs import examine
 
     well, lines = examine(run, set_aside=set_aside)
-    for line in lines:
-        typer.echo(line)
+    print_found(lines, lambda: {"run": str(run), "complete": well, "says": lines}, as_json=as_json)
     if not well:
         raise typer.Exit(3)
 
@@ -307,10 +292,13 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
     judge: Judge = None,
     recalibrate: Recalibrate = None,
     uncorrected: Uncorrected = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write one of the paper's tables; several runs of one dataset are also pooled.
 
-    An audit that a run file holds corrects the table ``abstention``; the others are by the judge alone.
+    An audit that a run file holds corrects the tables ``ece`` and ``abstention``; the others are by the judge alone.
+
+    --json prints the rows, and why there is no pooled row of a dataset; with -o the file has them in --format.
 
     Example: [bold]semece table ece runs/*.db --format latex -o ece.tex[/bold]
     """
@@ -328,16 +316,24 @@ def table(  # noqa: PLR0913, PLR0917 - one parameter per option
             if width is None
             else tables.fitted(name, found, width=width, digits=digits)
         )
-        say_apart(opened)
-    write(f"{text.rstrip()}\n".encode(), output)
+        notes = apart_of(opened)
+        if note := tables.audit_note(name, opened):
+            typer.echo(f"note: {note}", err=True)
+            notes.append(note)
+    if output is not None or not as_json:
+        write(f"{text.rstrip()}\n".encode(), output)
+    facts = {"table": name, "output": None if output is None else str(output), "notes": notes}
+    print_found([], lambda: {**facts, "rows": json.loads(tables.to_json(found))}, as_json=as_json)
 
 
-def say_apart(runs: Sequence[Run]) -> None:
-    """Say which datasets have no pooled row and why."""
+def apart_of(runs: Sequence[Run]) -> list[str]:
+    """Say on stderr which datasets have no pooled row and why, and give the sentences."""
     from semece import tables
 
-    for sentence in tables.not_pooled(tables.arms_of(runs)).values():
-        typer.echo(f"semece: {sentence}", err=True)
+    notes = list(tables.not_pooled(tables.arms_of(runs)).values())
+    for sentence in notes:
+        typer.echo(f"note: {sentence}", err=True)
+    return notes
 
 
 def figure(  # noqa: PLR0917 - one parameter per option
@@ -349,6 +345,7 @@ def figure(  # noqa: PLR0917 - one parameter per option
         list[str] | None, typer.Option("--score", "-s", help="Of reliability: which confidences. Default: all.")
     ] = None,
     recalibrate: Recalibrate = None,
+    as_json: AsJson = False,
 ) -> None:
     """Draw a figure of one run, or of up to four side by side.
 
@@ -358,9 +355,9 @@ def figure(  # noqa: PLR0917 - one parameter per option
     from semece.show import draw
 
     with open_runs(runs, judge, recalibrate) as opened, bad_arguments():
-        path = figures.save(draw(name, opened, scores=scores or ()), output)
-        say_apart(opened)
-    typer.echo(str(path))
+        path = str(figures.save(draw(name, opened, scores=scores or ()), output))
+        notes = apart_of(opened)
+    print_found([path], lambda: {"figure": path, "notes": notes}, as_json=as_json)
 
 
-COMMANDS = {each.__name__: each for each in (doctor, summary, show, report, export, table, figure)}
+COMMANDS = {each.__name__: each for each in (doctor, summary, report, export, table, figure)}

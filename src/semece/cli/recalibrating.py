@@ -50,7 +50,7 @@ def _refuse_foreign(path: Path | None) -> None:
     """Refuse to overwrite a file that is not a map."""
     from semece.runs import load_recalibration
 
-    if path is None or not path.exists():
+    if path is None or path.is_dir() or not path.exists():  # who writes to a folder is told by the disk
         return
     try:
         load_recalibration(path)

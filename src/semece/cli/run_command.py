@@ -6,7 +6,7 @@ import asyncio
 import shlex
 import signal
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 import typer
 
 from semece.cli.typer_options import RUN, Handling, load_keys
-from semece.errors import BudgetError, ParseError, SemeceError, StoppedError
+from semece.errors import BudgetError, ParseError, SemeceError, StoppedError, meant
 from semece.sampling import Settings, default_path, read_prices, toml_in
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ class Finish(Generic[T]):
     cap: BudgetError | None = None
 
 
-def run_command(told: Told) -> None:
+def run_command(told: Told, *, as_json: bool = False) -> None:
     """Run from the command line's options."""
+    from semece.cli.reading_commands import print_found
     from semece.sampling import cannot_be_asked, cautions, check_judges, judged_anew, plan, plan_text, resolve, resuming
 
     told, prices = with_config(told)
@@ -59,16 +60,15 @@ def run_command(told: Told) -> None:
     path = handling.output or default_path(settings)
     settings = resuming(settings, path)
     check_judges(settings)
-    if not handling.dry_run:
-        typer.echo(str(path), err=True)
     job = repeated_with(handling, resolve(settings, path))  # fetched before there is a loop, so that Ctrl-C stops it
     unasked = asyncio.run(cannot_be_asked(job)) if handling.dry_run else []
     for sentence in cautions(job) + judged_anew(job) + unasked:
         typer.echo(f"note: {sentence}", err=True)
     if handling.dry_run:
-        typer.echo(plan_text(plan(job, expected_tokens=handling.expected_tokens)))
+        planned = plan(job, expected_tokens=handling.expected_tokens)
+        print_found([plan_text(planned)], lambda: asdict(planned) | {"path": str(path)}, as_json=as_json)
         return
-    report(path, run_to_end(job, path, quiet=handling.quiet), job)
+    report(path, run_to_end(job, path, quiet=handling.quiet), job, as_json=as_json)
 
 
 def repeated_with(handling: Handling, job: Job) -> Job:
@@ -78,21 +78,22 @@ def repeated_with(handling: Handling, job: Job) -> Job:
     return replace(job, told=job.told | {"options": [*job.told["options"], *words]})
 
 
-def report(path: Path, found: Finish[Outcome], job: Job) -> None:
+def report(path: Path, found: Finish[Outcome], job: Job, *, as_json: bool) -> None:
     """Print the summary if there is one, the path, and how to go on if something is missing."""
-    from semece.cli.reading_commands import print_summary
+    from semece.cli.reading_commands import print_made
 
     caps = {"--budget": job.calls.max_cost, "--max-total-tokens": job.calls.max_total_tokens}
     rest, outcome = again(cap=found.cap, caps=caps), found.result
     if outcome is None:
         leave(f"stopped; what was delivered is stored in {path}; {rest}", found.code)
     try:
-        print_summary([path])
+        print_made(path, as_json=as_json, missing=outcome.missing)
     except KeyboardInterrupt:
         leave(f"interrupted; the run is stored: semece summary {shlex.quote(str(path))}", 130)
     for sentence in owed(path, job):
         typer.echo(f"semece: {sentence}", err=True)
-    typer.echo(f"\n{path}")
+    if not as_json:
+        typer.echo(f"\n{path}")
     if outcome.missing or found.code:
         leave(f"semece: {outcome.left}; {rest}", found.code or 3)
 
@@ -183,7 +184,8 @@ def with_config(told: Told) -> tuple[Told, dict[str, Price]]:
         return told, {}
     _, tables = toml_in(path)
     if unknown := set(tables) - {"run", "prices"}:
-        raise ParseError(f"{path}: expected the tables [run] and [prices]; got [{min(unknown)}]")
+        got = min(unknown)
+        raise ParseError(f"{path}: expected the tables [run] and [prices]; got [{got}]{meant(got, ('run', 'prices'))}")
     for name in ("run", "prices"):
         if not isinstance(tables.get(name, {}), dict):
             raise ParseError(f"{path}: {name} must be a table [{name}]; got {tables[name]!r}")
@@ -202,7 +204,9 @@ def run_options(table: Mapping[str, object]) -> dict[str, object]:
     for spelled, value in table.items():
         name = spelled.replace("-", "_")
         if name not in rows:
-            raise ParseError(f"[run] has no option {name!r}; the options are those of 'semece run --help'")
+            raise ParseError(
+                f"[run] has no option {name!r}{meant(name, rows)}; the options are those of 'semece run --help'"
+            )
         if not rows[name].takes(value):
             raise ParseError(f"[run] {name} must be {rows[name].wanted}; got {value!r}")
         values[name] = Path(str(value)) if rows[name].kind is Path else value
@@ -230,11 +234,25 @@ def run_to_end(job: Job, path: Path, *, quiet: bool) -> Finish[Outcome]:
 
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            return asyncio.run(until_signal(make_run(job, progress=progress), timeout=job.calls.timeout))
+            shown = progress if quiet else announced(path, progress)
+            return asyncio.run(until_signal(make_run(job, progress=shown), timeout=job.calls.timeout))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
         with Run(path) as run:
             return Finish(Outcome(str(path), run.missing), 3, error)
+
+
+def announced(path: Path, progress: Progress) -> Progress:
+    """Say the name of the run file when the first stage begins: what is refused before is one line."""
+    said: list[Path] = []
+
+    def advance(stage: str, steps: int) -> None:
+        if not said:
+            said.append(path)
+            typer.echo(str(path), err=True)
+        progress(stage, steps)
+
+    return advance
 
 
 async def until_signal(task: Awaitable[T], *, timeout: float) -> Finish[T]:  # noqa: ASYNC109 - what a call may take

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from semece.cli.reading_commands import AsJson  # noqa: TC001 - read as it runs
 from semece.cli.typer_options import ELICITING, RUN, Handling, Told, with_options
 
 FILES = "Files"
 
 
 @with_options(RUN)
-def run(told: Told) -> None:
+def run(told: Told, as_json: AsJson = False) -> None:
     """Draw answers, group and grade them, and say how calibrated the model is. Run it again to continue.
 
     Example: [bold]semece run --model local/smollm2 --dataset starter[/bold]
     """
     from semece.cli.run_command import run_command
 
-    run_command(told)
+    run_command(told, as_json=as_json)
 
 
 def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> Any:  # noqa: A002, ANN401 - as Typer's
@@ -71,12 +73,17 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
         str,
         _option("--scores-over", help="Scores of responses: mean over all, or those of the mode.", panel=FILES),
     ] = "all",
+    engine: Annotated[
+        str, _option("--engine", help="Who counts into a table: local, or daft or ray (extra 'scale').", panel=FILES)
+    ] = "local",
+    as_json: AsJson = False,
 ) -> None:
     """Measure samples you have already: rows with question, references and answers, or the files of another tool.
 
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
-    from semece.cli.reading_commands import print_summary
+    from semece.cli.reading_commands import print_made
+    from semece.errors import SemeceError
     from semece.runs import SamplesReading, makes_table, tabulate
     from semece.runs import score as store_samples
 
@@ -84,11 +91,15 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
     kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
     reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over, name, dataset)
-    measure = tabulate if tabled else store_samples
-    for hint in measure(files, path, judge=judge, reading=reading):
+    if not tabled and engine != "local":
+        raise SemeceError(f"--engine {engine} counts into a table: -o X.parquet; got {path}")
+    measure = partial(tabulate, engine=engine) if tabled else store_samples
+    hints = list(measure(files, path, judge=judge, reading=reading))
+    for hint in hints:
         typer.echo(f"semece: {hint}", err=True)
-    print_summary([path])
-    typer.echo(f"\n{path}")
+    print_made(path, as_json=as_json, notes=hints)
+    if not as_json:
+        typer.echo(f"\n{path}")
 
 
 @with_options(ELICITING)
@@ -105,6 +116,7 @@ def elicit(
             show_default=False,
         ),
     ] = None,
+    as_json: AsJson = False,
     *,
     told: Told,
 ) -> None:
@@ -115,12 +127,14 @@ def elicit(
 
     Example: [bold]semece elicit RUN.db p-true top-k --dry-run[/bold]
     """
+    from dataclasses import asdict
     from functools import partial
 
     from semece.cli.judging import ask_to_end
+    from semece.cli.reading_commands import print_found
     from semece.cli.run_command import again, leave
     from semece.runs import elicit as ask
-    from semece.runs import elicitation_notes, elicited_lines, plan_elicitations
+    from semece.runs import elicitation_notes, elicited, plan_elicitations
     from semece.sampling import plan_text
 
     handling, calls = told.record(Handling), told.calls()
@@ -128,12 +142,14 @@ def elicit(
         typer.echo(f"note: {sentence}", err=True)
     if handling.dry_run:
         expected = handling.expected_tokens
-        typer.echo(plan_text(plan_elicitations(run, elicitations, draws=draws, calls=calls, expected_tokens=expected)))
+        planned = plan_elicitations(run, elicitations, draws=draws, calls=calls, expected_tokens=expected)
+        print_found([plan_text(planned)], lambda: asdict(planned), as_json=as_json)
         return
     asking = partial(ask, run, elicitations, draws=draws, calls=calls)
     missing = ask_to_end(asking, quiet=handling.quiet, timeout=calls.timeout)
-    for line in elicited_lines(run):
-        typer.echo(line)
+    found = elicited(run, elicitations)
+    facts = {"run": str(run), "missing": missing, "scores": [each._asdict() for each in found]}
+    print_found((each.sentence for each in found), lambda: facts, as_json=as_json)
     if missing:
         leave(f"semece: {missing:,} replies are missing; {again()}", 3)
 
@@ -141,17 +157,23 @@ def elicit(
 def merge(
     files: Annotated[list[Path], typer.Argument(help="Run files of 'semece run --shard k/K'.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The run file of all their questions.")],
+    as_json: AsJson = False,
 ) -> None:
     """Put the run files of shards together into one, which continues like any other.
 
     Example: [bold]semece merge runs/starter--local-smollm2--*.db -o runs/all.db[/bold]
     """
-    from semece.cli.reading_commands import print_summary
+    from semece.cli.reading_commands import print_made
+    from semece.cli.run_command import leave
     from semece.runs import merge_shards
 
-    merge_shards(files, output)
-    print_summary([output])
-    typer.echo(f"\n{output}")
+    missing = merge_shards(files, output)
+    notes = [f"{missing}; merge {output} with them when they are there"] if missing else []
+    print_made(output, as_json=as_json, notes=notes)
+    if not as_json:
+        typer.echo(f"\n{output}")
+    if missing:
+        leave(f"semece: {notes[0]}", 3)
 
 
 COMMANDS = {"run": run, "score": score, "elicit": elicit, "merge": merge}

@@ -33,6 +33,11 @@ class CleanStream:
     told : bool
         Whether it is for people, who need neither the user nor the query of any address, known or not.
 
+    Attributes
+    ----------
+    last_line : str
+        The last line with something in it that was written so far, at least in part.
+
     Examples
     --------
     >>> import io
@@ -44,13 +49,16 @@ class CleanStream:
 
     def __init__(self, stream: IO[str], *, told: bool = False) -> None:
         self.rich_proxied_file, self._told = stream, told
+        self.last_line = ""
 
     def __getattr__(self, name: str) -> object:
         return getattr(self.rich_proxied_file, name)
 
     def write(self, text: str) -> int:
         """Write a text, cleaned."""
-        self.rich_proxied_file.write(clean(text, told=self._told))
+        cleaned = clean(text, told=self._told)
+        self.last_line = next(filter(None, map(str.strip, reversed(cleaned.splitlines()))), self.last_line)
+        self.rich_proxied_file.write(cleaned)
         return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
@@ -67,7 +75,7 @@ def clean(text: str, *, told: bool = False) -> str:
 
 
 @contextmanager
-def clean_streams() -> Iterator[None]:
+def clean_streams() -> Iterator[tuple[CleanStream, CleanStream]]:
     """Clean all that is printed inside, after what the environment and the command's words hold is known as secret."""
     keep_secrets_of(os.environ)
     keep_addresses_of(sys.argv[1:])
@@ -75,9 +83,10 @@ def clean_streams() -> Iterator[None]:
     for stream in before:
         if getattr(stream, "encoding", None) and codecs.lookup(stream.encoding).name == "ascii":
             stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr] # else Typer writes past what cleans
-    sys.stdout, sys.stderr = CleanStream(before[0]), CleanStream(before[1], told=True)
+    cleaned = CleanStream(before[0]), CleanStream(before[1], told=True)
+    sys.stdout, sys.stderr = cleaned
     try:
-        yield
+        yield cleaned
     finally:
         sys.stdout, sys.stderr = before
 

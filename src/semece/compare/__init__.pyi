@@ -7,6 +7,8 @@ from .audit import export_sheets as export_sheets
 from .audit import labelled_rows as labelled_rows
 from .audit import read_sheet as read_sheet
 from .audit import score_sheets as score_sheets
+from .check_files import badge as badge
+from .check_files import junit as junit
 from .judge_comparison import Comparison as Comparison
 from .judge_comparison import ask_judges as ask_judges
 from .judge_comparison import check_judged as check_judged
@@ -23,6 +25,8 @@ from .labelled_files import Labelled as Labelled
 from .labelled_files import narrowed as narrowed
 from .labelled_files import read_labelled as read_labelled
 from .labelled_files import without_reference as without_reference
+from .limits import Check as Check
+from .limits import Limit as Limit
 from .limits import check_run as check_run
 from .recommendation import recommendations as recommendations
 from .standings import Drift as Drift

@@ -24,7 +24,7 @@ from semece.judges import (
     spelling_of,
 )
 from semece.records import ALARM_KINDS
-from semece.runs import Run, Shortfall, quantities, shortfall_of
+from semece.runs import Run, Shortfall, given_scores, quantities, score_names, shortfall_of
 from semece.sampling import (
     Callers,
     CallSettings,
@@ -308,7 +308,9 @@ def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.
     """Tabulate agreement and changes; only agreement if no question is graded under both."""
     complete = [a.estimate.status == b.estimate.status == "complete" for a, b in zip(first, second, strict=True)]
     if any(complete):
-        table = judge_agreement(_judged(first, complete), _judged(second, complete), quantities=quantities())
+        judged = [_judged(side, complete) for side in (first, second)]
+        names = {name: name in each.ranked for each in judged for name in (*each.scores, *each.ranked)}
+        table = judge_agreement(*judged, quantities=quantities(given_scores(names)))
     else:
         alike = np.array([partition_agreement(_labels(a), _labels(b)) for a, b in zip(first, second, strict=True)])
         table = frame(index_rows(alike), {"quantity": str, **CHANGE})
@@ -318,7 +320,12 @@ def _table(first: Sequence[QuestionView], second: Sequence[QuestionView]) -> pl.
 def _judged(views: Sequence[QuestionView], complete: Sequence[bool]) -> JudgedRun:
     """Give what the comparison needs of one judge; correctness only of questions that are complete under both."""
     correct = [v.estimate.correct if whole else None for v, whole in zip(views, complete, strict=True)]
-    return JudgedRun([_labels(v) for v in views], correct, [v.estimate.verbalized for v in views])
+    columns = {
+        order: {name: [v.score(name) for v in views] for name, ranked in score_names(views).items() if ranked == order}
+        for order in (False, True)
+    }
+    stated = [v.estimate.verbalized for v in views]
+    return JudgedRun([_labels(v) for v in views], correct, stated, columns[False], columns[True])
 
 
 def _labels(view: QuestionView) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from semece.errors import ParseError, SemeceError, StoreError
+from semece.errors import ParseError, SemeceError, StoreError, meant
 from semece.judges import STAGES, Missing, Undelivered, distinct, open_judges, row_of
 from semece.records import Partition
 from semece.runs import Shortfall, shortfall_of
@@ -308,5 +308,6 @@ def _length(answer: str) -> str:
 def _field(row: GradedAnswer, name: str) -> str:
     fields = row.question.metadata
     if name not in fields:
-        raise ParseError(f"line {row.line} has no field {name!r} to group by; it has {', '.join(sorted(fields))}")
+        near = meant(name, fields)
+        raise ParseError(f"line {row.line} has no field {name!r}{near} to group by; it has {', '.join(sorted(fields))}")
     return str(fields[name])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from semece.compare.standings import changes_of, common_questions
-from semece.errors import SemeceError
+from semece.errors import SemeceError, meant
 from semece.runs import directions, given_scores, label, limited_names, number_text, summary_table
 
 if TYPE_CHECKING:
@@ -15,6 +15,29 @@ if TYPE_CHECKING:
     from semece.compare.standings import Arms
     from semece.runs import Run
 
+LIMITS = {
+    "max": ("high", "at most", ""),
+    "min": ("low", "at least", ""),
+    "max_value": ("", "at most", " (the value alone, so chance may decide)"),
+    "min_value": ("", "at least", " (the value alone, so chance may decide)"),
+}
+"""What a limit holds: an end of the 95 % interval or the value, and how that is said."""
+
+
+class Limit(NamedTuple):
+    """A limit, as it was typed.
+
+    Parameters
+    ----------
+    kind : {'max', 'min', 'max_value', 'min_value'}
+        What it holds; see :data:`LIMITS`.
+    text : str
+        ``name=value``.
+    """
+
+    kind: Literal["max", "min", "max_value", "min_value"]
+    text: str
+
 
 class Check(NamedTuple):
     """One check.
@@ -22,60 +45,83 @@ class Check(NamedTuple):
     Parameters
     ----------
     name : str
-        One of :func:`semece.runs.metrics.limited_names`; of a comparison, its quantity.
-    passed : bool
-        Whether it holds.
+        One of :func:`semece.runs.metrics.limited_names`; of a comparison, its quantity; of a limit that is none, what
+        was typed.
+    passed : bool or None
+        Whether it holds; None: it could not be made.
     sentence : str
-        What was wanted and what is.
+        What was wanted and what is, or why it could not be made.
     audit : str or None
         The sheets by which the judge's errors are corrected in it.
+    wrong : bool
+        Whether it could not be made because what was asked for is wrong; else the questions are too few for it.
+    number : str
+        What came out, with its interval; empty where nothing did.
     """
 
     name: str
-    passed: bool
+    passed: bool | None
     sentence: str
     audit: str | None = None
+    wrong: bool = False
+    number: str = ""
+
+    @property
+    def outcome(self) -> str:
+        """In one word for people."""
+        return {True: "passed", False: "FAILED", None: "not checked"}[self.passed]
 
 
-def check_run(
-    run: Run, *, most: Sequence[str] = (), least: Sequence[str] = (), baseline: Run | None = None
-) -> list[Check]:
+def check_run(run: Run, limits: Sequence[Limit] = (), *, baseline: Run | None = None) -> list[Check]:
     """Check a run.
 
     Parameters
     ----------
     run : Run
         What is checked.
-    most, least : sequence of str
-        Limits ``name=value``: the upper end of a number's 95 % interval must not be above, the lower end not below.
+    limits : sequence of Limit
+        Of ``max`` and ``min`` the end of a number's 95 % interval decides: a run whose true number is beyond the limit
+        passes in at most 3 of 100 cases. Of ``max_value`` and ``min_value`` the number itself decides: no error
+        rate is promised, and at the limit it is half.
     baseline : Run, optional
         A run on the same questions: accuracy must not be surely lower, no ECE surely higher, and no gap between mean
         confidence and accuracy surely farther from 0. A run that has not changed fails at most once in 20 times.
+        Numbers whose change has no interval for fewer than 30 questions are not checked there.
 
     Returns
     -------
     list of Check
+        One for each limit, even if another cannot be checked, and for each number that is compared.
 
     Raises
     ------
     SemeceError
-        Nothing to check, a limit that is none, a number the run does not have, or as
-        :func:`semece.compare.standings.compare_runs`.
+        There is nothing to check.
     """
-    if not (most or least or baseline):
-        raise SemeceError("there is nothing to check: give --max NAME=VALUE, --min NAME=VALUE or --baseline RUN")
-    names = limited_names(given_scores(run.given)) if most or least else ()
-    limits = [(_limit(text, names), "high") for text in most] + [(_limit(text, names), "low") for text in least]
+    if not (limits or baseline):
+        raise SemeceError(
+            "there is nothing to check: give --max NAME=VALUE, --min NAME=VALUE, --max-value, --min-value or "
+            "--baseline RUN"
+        )
     row = summary_table([run]).row(0, named=True) if limits else {}
-    found = [_within(row, name, value, end) for (name, value), end in limits]
-    return [*found, *(_regressions(run, baseline) if baseline else ())]
+    names = limited_names(given_scores(run.given)) if limits else ()
+    found = [_limited(row, names, limit) for limit in limits]
+    return [*found, *(_compared(run, baseline) if baseline else ())]
 
 
-def _limit(text: str, names: Sequence[str]) -> tuple[str, float]:
+def _limited(row: dict[str, Any], names: Sequence[str], limit: Limit) -> Check:
+    """Make one check of a limit; what is wrong with it is its sentence."""
+    try:
+        return _within(row, *_read(limit.text, names), limit)
+    except SemeceError as error:
+        return Check(limit.text, None, str(error), wrong=True)
+
+
+def _read(text: str, names: Sequence[str]) -> tuple[str, float]:
     """Read ``name=value``."""
     name, _, number = text.partition("=")
     if name not in names:
-        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(names)}; got {text!r}")
+        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(names)}; got {text!r}{meant(name, names)}")
     try:
         value = float(number)
     except ValueError:
@@ -85,25 +131,43 @@ def _limit(text: str, names: Sequence[str]) -> tuple[str, float]:
     return name, value
 
 
-def _within(row: dict[str, Any], name: str, value: float, end: str) -> Check:
-    """Compare one end of an interval with a limit."""
+def _within(row: dict[str, Any], name: str, value: float, limit: Limit) -> Check:
+    """Compare a number, or one end of its interval, with a limit."""
     number, low, high = (row[f"{name}{suffix}"] for suffix in ("", "_low", "_high"))
+    end, wanted, remark = LIMITS[limit.kind]
     if number is None:
         raise SemeceError(f"the run has no {label(name)}: no complete question has one")
-    if low is None or high is None:
-        raise SemeceError(f"{label(name)} has no interval that a limit could hold: there are too few questions")
-    passed = high <= value if end == "high" else low >= value
-    wanted = "at most" if end == "high" else "at least"
-    decisive = high if end == "high" else low
+    if end and (low is None or high is None):
+        option = f"--{limit.kind}-value"
+        raise SemeceError(
+            f"{label(name)} has no interval that a limit could hold: there are too few questions; {option} holds the "
+            "value alone"
+        )
+    decisive = {"high": high, "low": low, "": number}[end]
     digits = next(n for n in range(3, 18) if n == 17 or round(decisive, n) == decisive or round(decisive - value, n))
-    shown, least, most = (number_text(each, digits) for each in (number, low, high))
+    shown, *ends = (None if each is None else number_text(each, digits) for each in (number, low, high))
+    interval = "" if None in ends else f" [{', '.join(map(str, ends))}]"
     audit = row["audit"] if name in (row["corrected"] or ()) else None
     by = f" (corrected by {audit})" if audit else ""
-    return Check(name, passed, f"{label(name)} {shown} [{least}, {most}]{by}, wanted {wanted} {value:g}", audit)
+    shown = f"{shown}{interval}"
+    text = f"{label(name)} {shown}{by}, wanted {wanted} {value:g}{remark}"
+    passed = decisive <= value if wanted == "at most" else decisive >= value
+    return Check(name, bool(passed), text, audit, number=shown)
 
 
 ALARMS = 0.05
 """How often all comparisons with a baseline together may fail a run that has not changed."""
+
+
+def _compared(run: Run, baseline: Run) -> list[Check]:
+    """Compare with a baseline; what is wrong with the pair is a check of its own."""
+    try:
+        found = list(_regressions(run, baseline))
+    except SemeceError as error:
+        return [Check("baseline", None, str(error), wrong=True)]
+    if all(each.passed is None for each in found):
+        return [found[0]._replace(wrong=True)]
+    return found
 
 
 def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
@@ -120,10 +184,12 @@ def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
         if name not in judged:
             continue
         if low is None:
-            raise SemeceError(f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
+            yield Check(name, None, f"{label(name)} cannot be compared with {baseline.path}: {row['reason']}")
+            continue
         change, least, most = (number_text(each, 3, signed=True) for each in (row["change"], low, high))
-        text = f"{label(name)} changed by {change} [{least}, {most}]{by}"
-        yield Check(name, not _worse(judged[name], row), text, audit)
+        shown = f"{change} [{least}, {most}]"
+        text = f"{label(name)} changed by {shown}{by}"
+        yield Check(name, not _worse(judged[name], row), text, audit, number=shown)
 
 
 def _judged(arms: Arms) -> dict[str, str | None]:

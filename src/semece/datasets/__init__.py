@@ -11,11 +11,12 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import digest, ordinary
+from semece.canonical_json import digest
 from semece.datasets.batch_requests import asked_text, content_text, request_id
 from semece.datasets.benchmarks import BENCHMARKS, read_benchmark
 from semece.datasets.download import cache_folder, cached_file, fetch
 from semece.datasets.files import (
+    LEAST_MEMORY,
     REFERENCE_NAMES,
     TEXT_NAMES,
     check_memory,
@@ -24,12 +25,14 @@ from semece.datasets.files import (
     question_from,
     read_questions,
     read_rows,
+    renaming,
     separator_of,
     shown,
     storable,
     with_unique_ids,
 )
-from semece.errors import ParseError
+from semece.datasets.parquet_sizes import check_parquet
+from semece.errors import ParseError, beside, meant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BENCHMARKS",
     "BUNDLED",
+    "LEAST_MEMORY",
     "REFERENCE_NAMES",
     "TEXT_NAMES",
     "Dataset",
@@ -46,13 +50,14 @@ __all__ = [
     "cache_folder",
     "catalogue",
     "check_memory",
+    "check_parquet",
     "content_text",
     "final_reference",
     "most_memory",
     "open_dataset",
-    "ordinary",
     "question_from",
     "read_rows",
+    "renaming",
     "request_id",
     "separator_of",
     "shown",
@@ -108,7 +113,9 @@ class Dataset:
         if ids is not None:
             known = {q.id for q in self.questions}
             if unknown := [i for i in ids if i not in known]:
-                raise ParseError(f"dataset {self.name} has no question with id {unknown[0]!r}")
+                raise ParseError(
+                    f"dataset {self.name} has no question with id {unknown[0]!r}{meant(unknown[0], known)}"
+                )
             wanted = set(ids)
             chosen = [pair for pair in chosen if pair[1].id in wanted]
         if sample is not None and sample < len(chosen):
@@ -155,8 +162,10 @@ def open_dataset(spelling: str) -> Dataset:
     name, _, path_text = spelling.rpartition("=")
     path = Path(path_text).expanduser()
     if not path.is_file() and not path.is_symlink() and not path.exists():
-        names = ", ".join([*BUNDLED, *BENCHMARKS])
-        raise ParseError(f"there is no dataset {spelling!r}: give one of {names}, or the path of a file of questions")
+        names = [*BUNDLED, *BENCHMARKS]
+        near = meant(spelling, names) or beside(path)
+        known = f"give one of {', '.join(names)}, or the path of a file of questions"
+        raise ParseError(f"there is no dataset {spelling!r}{near}: {known}")
     return Dataset(name or path.stem, read_benchmark(name, path) if name in BENCHMARKS else read_questions(path))
 
 

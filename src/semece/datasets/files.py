@@ -16,9 +16,10 @@ from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from semece.canonical_json import encodable, ordinary, plain
+from semece.canonical_json import encodable, plain
 from semece.datasets.batch_requests import is_request, questions_of_requests
-from semece.errors import ParseError, shortened
+from semece.datasets.parquet_sizes import bytes_of, check_parquet, too_many_bytes
+from semece.errors import ParseError, nearest, ordinary, shortened, visible
 from semece.records import Question
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ _MARK = re.compile(r"^[ \t]*####(?!#)", re.MULTILINE)
 _HEAD = 256
 """Characters among which a file's first one that is not blank stands."""
 MEMORY_PER_BYTE, LEAST_MEMORY = 10, 300_000_000
+ROWS_AT_ONCE = 50_000
+"""Of a Parquet file."""
 DENSEST = 50
 """More bytes of memory than any byte of JSON takes: below, nothing is counted."""
 Row = tuple[int, dict[str, Any]]
@@ -105,11 +108,11 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
         ".tsv": _csv,
         ".parquet": _parquet,
     }
-    ending = path.suffix.lower()
+    ending, file = path.suffix.lower(), _there(path)
     if ending not in readers:
         raise ParseError(f"{path}: expected a name that ends in {', '.join(readers)}; got {path.suffix or 'no ending'}")
     try:
-        for row in readers[ending](ordinary(path)):
+        for row in readers[ending](file):
             if not isinstance(row, ParseError):
                 yield row
             elif bad is None:
@@ -118,6 +121,14 @@ def read_rows(path: Path, *, bad: Callable[[ParseError], None] | None = None) ->
                 bad(row)
     except UnicodeDecodeError as error:
         raise ParseError(f"{path} is not UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
+
+
+def _there(path: Path) -> Path:
+    """Give a path back if a file is there; say what is there instead."""
+    try:
+        return ordinary(path)
     except OSError as error:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
 
@@ -250,13 +261,35 @@ def separator_of(head: str, suffix: str) -> str:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
+    """Give the rows, piece by piece: neither a piece nor all that was given may take more memory than is allowed."""
     import polars as pl
 
+    most, taken = most_memory(path), 0
     try:
-        table = pl.read_parquet(path)
-    except pl.exceptions.PolarsError as error:
+        check_parquet(path, most)
+        rows = pl.scan_parquet(path)
+        for first in range(0, rows.select(pl.len()).collect().item(), ROWS_AT_ONCE):
+            table = rows.slice(first, ROWS_AT_ONCE).collect()
+            taken += bytes_of(table)
+            if taken > most:
+                raise too_many_bytes(f"{path}: the rows up to {first + len(table):,}", taken, most)
+            yield from enumerate(table.iter_rows(named=True), start=first + 1)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ParseError(f"{path} is not a Parquet file: {str(error).splitlines()[0]}") from None
-    yield from enumerate(table.iter_rows(named=True), start=1)
+
+
+def renaming(name: str, row: Mapping[str, Any]) -> str:
+    """Say which field of a row may have to be renamed, or what separates columns; nothing if nothing is seen.
+
+    Examples
+    --------
+    >>> renaming("question", {"qestion": "?"}), renaming("question", {"id|question": "?"})
+    ("; rename 'qestion' if it is meant", '; a comma, a semicolon or a tab separates columns')
+    """
+    if any("|" in column for column in row):
+        return "; a comma, a semicolon or a tab separates columns"
+    found = nearest(name, row)
+    return "" if found is None else f"; rename {visible(found)!r} if it is meant"
 
 
 def question_from(row: Mapping[str, Any], where: str) -> Question:
@@ -274,7 +307,8 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
     """
     name = next((name for name in TEXT_NAMES if name in row), None)
     if name is None:
-        raise ParseError(f"{where}: expected a field 'question'; got {', '.join(sorted(row)) or 'nothing'}")
+        got = ", ".join(sorted(row)) or "nothing"
+        raise ParseError(f"{where}: expected a field 'question'; got {got}{renaming(TEXT_NAMES[0], row)}")
     text = row[name]
     if not isinstance(text, str) or not text.strip():
         raise ParseError(f"{where}: {name} must be non-empty text; got {shown(text)}")

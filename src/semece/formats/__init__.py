@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.errors import ParseError
+from semece.errors import ParseError, meant
 from semece.formats import (
     batch_outputs,
     cloud_batches,
@@ -28,7 +28,7 @@ from semece.formats import (
     uqlm,
 )
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
-from semece.formats.labelled_parquet import is_labelled, labelled_answers, parquet_files
+from semece.formats.labelled_parquet import check_labels, is_labelled, labelled_answers, parquet_files
 from semece.formats.samples import sample_from
 from semece.formats.sources import Findings, SampleFile, Wanted, fault
 
@@ -48,6 +48,7 @@ __all__ = [
     "FileStatus",
     "Findings",
     "Wanted",
+    "check_labels",
     "collect",
     "fault",
     "is_labelled",
@@ -193,7 +194,7 @@ def open_samples(
     _check_paths(paths)
     name = form or _format_of(sources)
     if name not in FORMATS:
-        raise ParseError(f"format must be one of {', '.join(FORMATS)}; got {name!r}")
+        raise ParseError(f"format must be one of {', '.join(FORMATS)}; got {name!r}{meant(name, FORMATS)}")
     return OpenedSamples(_read(FORMATS[name], sources, wanted), findings, name)
 
 
@@ -248,8 +249,9 @@ def _check_models(findings: Findings, wanted: Wanted) -> None:
     """Refuse responses of several models, and a model that has none where the files name others."""
     models = ", ".join(findings.models)
     if wanted.model is not None and findings.models and wanted.model not in findings.models:
+        near = meant(wanted.model, findings.models)
         raise ParseError(
-            f"there are no responses of {wanted.model}: the files name {models}; --name says what tables call it"
+            f"there are no responses of {wanted.model}{near}: the files name {models}; --name says what tables call it"
         )
     if wanted.model is None and len(findings.models) > 1:
         place = list(findings.models.values())[1]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.errors import ParseError
+from semece.datasets import LEAST_MEMORY, check_parquet
+from semece.errors import ParseError, ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 3_000_000
 """Answers that are read at once: about 100 MB."""
+MEMORY_PER_BYTE = 150
+"""A class of real answers takes about a sixth of a byte in a file, and up to 20 bytes in memory."""
 FIRST_LOOK = 1_000
 """Rows that say how many answers a question has."""
 VERDICTS = {"incorrect": 0, "correct": 1, "not_attempted": 3}
@@ -109,11 +112,13 @@ def labelled_answers(path: Path, *, at_once: int = AT_ONCE) -> Iterator[Labelled
     Raises
     ------
     ParseError
-        It is no Parquet file, lacks a column, or a row breaks a rule; the row is named.
+        It is no Parquet file, lacks a column, may take more memory than 150 times its size (300 MB for small files), or
+        a row breaks a rule; the row is named.
     """
     import polars as pl
 
     try:
+        check_labels(path)
         schema = pl.read_parquet_schema(path)
         chosen = [_chosen(path, schema, LABELS), _chosen(path, schema, GRADES)]
         chosen += [STATED] if STATED in schema else []
@@ -122,8 +127,21 @@ def labelled_answers(path: Path, *, at_once: int = AT_ONCE) -> Iterator[Labelled
         n = rows.select(pl.len()).collect().item()
         for first in range(0, n, step):
             yield _piece(rows.slice(first, step).collect(), f"{path}, row", first)
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise ParseError(f"{path} is not a readable Parquet file: {str(error).splitlines()[0]}") from None
+
+
+def check_labels(path: Path) -> None:
+    """Measure a file of classes before it is read.
+
+    Raises
+    ------
+    ParseError
+        A row group may take more memory than 150 times the file, and more than 300 MB.
+    OSError
+        It cannot be opened.
+    """
+    check_parquet(path, max(MEMORY_PER_BYTE * ordinary(path).stat().st_size, LEAST_MEMORY))
 
 
 def _chosen(path: Path, schema: Any, names: Sequence[str]) -> str:  # noqa: ANN401 - polars' schema

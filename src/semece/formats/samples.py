@@ -15,7 +15,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.datasets import TEXT_NAMES, question_from
+from semece.datasets import TEXT_NAMES, question_from, renaming
 from semece.errors import ParseError
 from semece.formats.file_responses import FileQuestion, FileResponse, response_text
 
@@ -84,7 +84,8 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> Fi
     named = next((name for name in ANSWER_NAMES if row.get(name) not in (None, "")), "answers")
     answers = _list(row, named, where)
     if not answers:
-        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get(named)!r}")
+        near = "" if named in row else renaming("answers", row)
+        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get(named)!r}{near}")
     whole = named in WHOLE_NAMES
     answers = [response_text(answer) if whole or answer is None else answer for answer in answers]
     for i, answer in enumerate(answers):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from semece.datasets import check_memory, most_memory, ordinary, read_rows, separator_of
-from semece.errors import ParseError, visible
+from semece.datasets import check_memory, most_memory, read_rows, separator_of
+from semece.errors import ParseError, ordinary, visible
 from semece.formats.json_stream import Json, JsonStream, unreadable
 from semece.records import ScoreKind
 

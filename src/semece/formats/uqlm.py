@@ -41,7 +41,10 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
     where = str(source.path)
     result = source.document()
     data = result.get("data", result) if isinstance(result, dict) else result
-    originals, sampled = list_in(data, where, "responses"), list_in(data, where, "sampled_responses")
+    originals, sampled = list_in(data, where, "responses"), data.get("sampled_responses")
+    if not isinstance(sampled, list) or not any(isinstance(each, list) for each in sampled):
+        several = "sampled_responses: a result of a scorer that draws several answers to each prompt"
+        raise fault(where, several, "one answer to each, as WhiteBoxUQ and LLMPanel give")
     prompts = data.get("prompts")
     texts = list_in(data, where, "prompts") if prompts is not None else _known(wanted, len(originals), where)
     for name, column in (("sampled_responses", sampled), ("prompts", texts)):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import SemeceError
+from semece.errors import SemeceError, meant
 from semece.judges.exact import ExactJudge
 from semece.judges.given import GivenJudge
 from semece.judges.judged_questions import FreeJudge
@@ -118,7 +118,8 @@ def row_of(spelling: str) -> KnownJudge:
     if row is None:
         own = ", ".join(known for known in JUDGES if known != MODEL)
         raise SemeceError(
-            f"there is no judge {spelling!r}: a judge is one of {own}, or a model's spelling such as openai/gpt-4o-mini"
+            f"there is no judge {spelling!r}{meant(name, JUDGES)}: a judge is one of {own}, or a model's spelling such "
+            "as openai/gpt-4o-mini"
         )
     return row
 
@@ -186,7 +187,7 @@ def _option(part: str) -> tuple[str, str | int]:
     words = ", ".join((*PROMPTS, *METHODS, *_TEXTS))
     raise SemeceError(
         f"after # a judge's spelling takes {words}, order=NUMBER, seed=NUMBER or max-tokens=NUMBER, separated by "
-        f"commas; got {part!r}"
+        f"commas; got {part!r}{meant(part, (*PROMPTS, *METHODS, *_TEXTS))}"
     )
 
 

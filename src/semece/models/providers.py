@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from semece.errors import ModelError
+from semece.errors import ModelError, meant
 from semece.models.services import Service
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ _ROWS: Mapping[str, Service] = {
         "Qwen/Qwen3-8B",
         "http://127.0.0.1:8000/v1",
         about="vLLM on this machine (127.0.0.1:8000)",
-        choices=16,
+        choices=50,
         cost="free",
         top_logprobs=20,
     ),
@@ -158,7 +158,9 @@ def check_model(spelling: str) -> None:
     _, slash, name = spelling.partition("/")
     fits = slash and (name or not service.needs_name) and (not service.one_model or name == service.spelled)
     if service is UNKNOWN or not fits:
-        raise ModelError(f"there is no model {spelling!r}: a model is spelled as one of {', '.join(spellings())}")
+        named = [f"{word}/{name}" for word, each in PROVIDERS.items() if name and not each.one_model]
+        near = meant(spelling, [*named, *spellings()])
+        raise ModelError(f"there is no model {spelling!r}{near}: a model is spelled as one of {', '.join(spellings())}")
 
 
 def open_model(

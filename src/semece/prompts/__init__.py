@@ -208,7 +208,8 @@ def response_prompt(elicit: Elicit = "percent", *, style: Style = "chat", text: 
     style : {'chat', 'completion'}
         How the model is asked.
     text : str, optional
-        A text of the user's own instead of ours, with the placeholder ``{question}``.
+        A text of the user's own instead of ours, with the placeholder ``{question}``. Line breaks at its end are left
+        out where a model continues it: after them it would not go on with the answer.
 
     Raises
     ------
@@ -230,5 +231,6 @@ def response_prompt(elicit: Elicit = "percent", *, style: Style = "chat", text: 
     if text is not None and PLACEHOLDER not in text:
         raise ParseError(f"a prompt must contain the placeholder {PLACEHOLDER}; got a text without it")
     name = "file" if text is not None else f"{style}-{elicit}-v{VERSION}"
-    prompt = ResponsePrompt(name, text if text is not None else load_text(name), style, labels, scale=scale)
+    own = text.rstrip("\n") if text is not None and style == "completion" else text
+    prompt = ResponsePrompt(name, own if own is not None else load_text(name), style, labels, scale=scale)
     return replace(prompt, grammar=_GRAMMARS[elicit]) if prompt.continues_answer else prompt

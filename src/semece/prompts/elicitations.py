@@ -18,7 +18,7 @@ from semece.prompts.markup import bare
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-VERSION = "elicited-1"
+VERSION = "elicited-2"
 """The id of what reads these replies: changes whenever a reading may change."""
 
 GUESSES = 4
@@ -146,7 +146,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 _LONGEST = 80
 """Characters of a reply that is all statement."""
 
-_BEGINS = r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?:(?:the|my|our|final|overall|estimated)\s+){0,3}"
+_BEGINS = r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?:(?:the|my|our|final|overall|estimated|level of)\s+){0,3}"
 _ABOUT = (
     r"(?:\s+(?:level|score|in\s+(?:my|this|the)\s+answer|that\s+(?:my|this|the)\s+answer\s+is\s+(?:correct|right|true)))?"
     r"(?:\s*\([^()\n]{0,40}\))?"
@@ -235,9 +235,10 @@ def read_words(text: str, scale: str = "linguistic", *, alone: bool = True) -> t
 def _word(value: str, words: Mapping[str, float]) -> Stated:
     """Read one word of a scale; what follows it must be apart from it and name no other."""
     told = value.strip(" \t\"'“”[](){}").lower().replace("don't", "do not").replace("don’t", "do not")
+    told = re.sub(r"^i(?: am|['’]m)?\s+", "", told)
     ends = _ENDS.search(told)
     word, rest = (told[: ends.start()], told[ends.end() :]) if ends else (told, "")
-    number = words.get(word.strip(" \"'“”"))
+    number = words.get(re.sub(r"\W+$", "", word))
     if number is None or any(re.search(rf"\b{other}\b", rest) for other in words):
         return UNREAD
     return Stated(number, number)

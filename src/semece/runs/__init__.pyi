@@ -4,9 +4,10 @@ from .corrections import NO_VERDICT as NO_VERDICT
 from .corrections import AuditedRow as AuditedRow
 from .corrections import Correction as Correction
 from .corrections import KeptAudit as KeptAudit
+from .corrections import corrected_columns as corrected_columns
 from .elicited import elicit as elicit
 from .elicited import elicitation_notes as elicitation_notes
-from .elicited import elicited_lines as elicited_lines
+from .elicited import elicited as elicited
 from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export
 from .exports import write as write
@@ -14,6 +15,7 @@ from .graded_classes import GradedClasses as GradedClasses
 from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .merged_shards import merge_shards as merge_shards
+from .merged_shards import shards_together as shards_together
 from .metrics import CONFIDENCES as CONFIDENCES
 from .metrics import Binning as Binning
 from .metrics import Confidence as Confidence
@@ -45,6 +47,7 @@ from .renderers import to_json as to_json
 from .renderers import to_latex as to_latex
 from .renderers import to_markdown as to_markdown
 from .renderers import value_text as value_text
+from .run import JudgeReply as JudgeReply
 from .run import Names as Names
 from .run import QuestionView as QuestionView
 from .run import Run as Run
@@ -58,6 +61,7 @@ from .sample_plan import plan_sample as plan_sample
 from .scored_questions import NamedScore as NamedScore
 from .scored_questions import ScoredQuestions as ScoredQuestions
 from .scored_questions import named_scores as named_scores
+from .scored_questions import score_names as score_names
 from .scored_samples import UNNAMED as UNNAMED
 from .scored_samples import SamplesReading as SamplesReading
 from .scored_samples import score as score
@@ -65,10 +69,12 @@ from .sentences import KNOWS as KNOWS
 from .sentences import REASONS as REASONS
 from .sentences import bounds_text as bounds_text
 from .sentences import excluded_text as excluded_text
+from .sentences import outcomes_of as outcomes_of
 from .sentences import percent_text as percent_text
 from .sentences import plural as plural
 from .sentences import reading_lines as reading_lines
 from .sentences import says as says
+from .sentences import told_confidences as told_confidences
 from .shortfalls import Shortfall as Shortfall
 from .shortfalls import shortfall_of as shortfall_of
 from .summary_rows import NOTE as NOTE

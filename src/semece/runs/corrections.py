@@ -23,6 +23,7 @@ from semece.stats import (
     corrected_held_out_terms,
     corrected_outcomes,
     corrected_threshold,
+    fewest_corrected,
     held_out_masses,
     semx,
 )
@@ -302,6 +303,12 @@ class Correction(NamedTuple):
             return BY_ANOTHER
         said = np.array([each.said for each in self.answers])[kept]
         return corrected_threshold(values, said, known.audited, target=target, asked=asked, delta=delta)
+
+    def fewest(self, column: str, *, target: float, delta: float = 0.05) -> int:
+        """Count the answers that :meth:`threshold` needs at least (:func:`semece.stats.fewest_corrected`)."""
+        _, kept = self.values(column, attempted=True)
+        known = self.known.among(kept)
+        return fewest_corrected(len(known.place), int(kept.sum()), target=target, delta=delta)
 
     def among(self, questions: Sequence[str]) -> Correction:
         """Keep some of the questions, by their ids and in their order; every one has an answer here."""

@@ -7,10 +7,9 @@ elicitations a run has stands in its file, and :func:`semece.runs.question_views
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.runs.question_views import answers_asked, elicited_scores
-from semece.runs.renderers import number_text
 from semece.runs.run import Run
 from semece.sampling import (
     Callers,
@@ -25,6 +24,7 @@ from semece.sampling import (
     plan_follow_ups,
     silent,
 )
+from semece.stats import number_text
 from semece.store import Store
 
 if TYPE_CHECKING:
@@ -161,16 +161,45 @@ def elicitation_notes(path: str | Path, names: Sequence[str], *, draws: int | No
         ]
 
 
-def elicited_lines(path: str | Path) -> Iterator[str]:
-    """Say of each elicited confidence of a run how many questions have it, and its mean.
+class Elicited(NamedTuple):
+    """A score that a run's model was asked for.
+
+    Parameters
+    ----------
+    name : str
+        The score.
+    asked, read : int
+        Questions that were asked about, and those of which a reply can be read.
+    mean : float or None
+        Over those, in [0, 1].
+    """
+
+    name: str
+    asked: int
+    read: int
+    mean: float | None
+
+    @property
+    def sentence(self) -> str:
+        """All of it."""
+        mean = "" if self.mean is None else f", mean {number_text(self.mean)}"
+        return f"{self.name}: {self.read:,} of {self.asked:,} questions read{mean}"
+
+
+def elicited(path: str | Path, names: Sequence[str]) -> list[Elicited]:
+    """Say of elicited confidences of a run how many questions have them, and their means.
 
     Parameters
     ----------
     path : str or Path
         The run file.
+    names : sequence of str
+        Elicitations.
     """
     with Store(path) as store:
-        for name, values in elicited_scores(store, Run(store).question_views()).items():
-            read = [value for value in values.values() if value is not None]
-            mean = f", mean {number_text(sum(read) / len(read))}" if read else ""
-            yield f"{name}: {len(read):,} of {len(values):,} questions read{mean}"
+        scores = elicited_scores(store, Run(store).question_views(), names)
+    found = {name: [value for value in values.values() if value is not None] for name, values in scores.items()}
+    return [
+        Elicited(name, len(scores[name]), len(read), sum(read) / len(read) if read else None)
+        for name, read in found.items()
+    ]

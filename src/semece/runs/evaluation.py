@@ -72,9 +72,17 @@ async def evaluate(
     return Run(kept)
 
 
-def evaluate_sync(*arguments: Any, **options: Any) -> Run:  # noqa: ANN401 - those of evaluate
+def evaluate_sync(
+    model: GivenModel,
+    questions: str | Sequence[Question] | Sequence[Mapping[str, Any]],
+    *,
+    n: int = 50,
+    judge: str | None = None,
+    path: str | Path | None = None,
+    **options: Any,  # noqa: ANN401 - the fields of Settings
+) -> Run:
     """Do what :func:`evaluate` does, outside an event loop."""
-    return asyncio.run(evaluate(*arguments, **options))
+    return asyncio.run(evaluate(model, questions, n=n, judge=judge, path=path, **options))
 
 
 def _dataset(questions: Sequence[Question] | Sequence[Mapping[str, Any]]) -> Dataset:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
-from semece.errors import DiskError, SemeceError
+from semece.errors import DiskError, SemeceError, meant
 from semece.runs.named_scores import declared
+from semece.runs.sentences import REASONS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 
 FORMS = ("jsonl", "csv", "parquet")
+WHAT = ("samples", "responses", "estimates")
 
 
 def export(run: Run, *, what: str = "samples", form: str | None = None, output: Path | None = None) -> tuple[str, ...]:
@@ -32,10 +35,10 @@ def export(run: Run, *, what: str = "samples", form: str | None = None, output: 
         From where.
     what : {'samples', 'responses', 'estimates'}
         ``samples``: one question a line with its metadata, answers, confidences, scores, labels and grades, as ``semece
-        score`` reads them.
-        Questions without a usable answer are left out, and without classes where others have them.
+        score`` reads them. Questions that enter no number are left out, so that the samples give the same numbers;
+        ungraded ones stay, and so do all with a usable answer where no question has classes.
     form : {'jsonl', 'csv', 'parquet'}, optional
-        How. Samples are JSONL only. By default what the ending of `output` says, or JSONL.
+        How. By default what the ending of `output` says, or JSONL. A table of samples has lists as JSON in its cells.
     output : Path or None
         None: standard output.
 
@@ -51,17 +54,13 @@ def export(run: Run, *, what: str = "samples", form: str | None = None, output: 
     """
     form = _form(form, output)
     if what == "samples":
-        if form != "jsonl":
-            raise SemeceError(
-                f"samples are written as jsonl; got {form}: name a file that ends in .jsonl, or choose --what "
-                "responses or --what estimates"
-            )
         views, left_out = _samples(run.question_views())
-        lines = (json.dumps(_sample(run, v) | run.names._asdict(), ensure_ascii=False) + "\n" for v in views)
-        write("".join(lines).encode(), output)
+        rows = [_sample(run, v) | run.names._asdict() for v in views]
+        lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        write("".join(lines).encode() if form == "jsonl" else _bytes(_table(rows), form), output)
         return left_out
-    if what not in {"responses", "estimates"}:
-        raise SemeceError(f"what to export must be samples, responses or estimates; got {what!r}")
+    if what not in WHAT:
+        raise SemeceError(f"what to export must be {', '.join(WHAT)}; got {what!r}{meant(what, WHAT)}")
     table = run.responses() if what == "responses" else run.estimates()
     write(_bytes(table, form), output)
     return ()
@@ -71,20 +70,47 @@ def _form(form: str | None, output: Path | None) -> str:
     """Say in which form a file is written; an ending that is that of another form is refused."""
     ending = "" if output is None else output.suffix.lower().removeprefix(".")
     if form is None:
-        return ending if ending in FORMS else "jsonl"
+        if ending and ending not in FORMS:
+            raise SemeceError(
+                f"the output must end in .jsonl, .csv or .parquet, or --to must say what it is; got {str(output)!r}"
+            )
+        return ending or "jsonl"
     if ending in FORMS and form in FORMS and ending != form:
         raise SemeceError(f"{output} ends like a {ending} file, and --to says {form}: change one of them")
     return form
 
 
 def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[str, ...]]:
-    """Keep the questions that a file of samples can hold; say how many it cannot."""
+    """Keep the questions that a file of samples can hold with the same numbers; say how many it cannot, and why."""
     usable = [view for view in views if any(r.usable for r in view.responses)]
-    kept = [view for view in usable if view.partition is not None] or usable
-    counts = {"a usable answer": len(views) - len(usable), "classes": len(usable) - len(kept)}
-    return kept, tuple(
-        f"left out: {count:,} of {len(views):,} questions without {what}" for what, count in counts.items() if count
-    )
+    whys: Counter[str] = Counter({"without a usable answer": len(views) - len(usable)})
+    kept = usable
+    if any(view.partition is not None for view in usable):
+        kept = [view for view in usable if view.estimate.status in {"complete", "ungraded"}]
+        out = Counter(view.estimate.status for view in usable) - Counter(view.estimate.status for view in kept)
+        whys.update({REASONS[status]: count for status, count in out.items()})
+    said = (f"left out: {count:,} of {len(views):,} questions {why}" for why, count in whys.items() if count)
+    return kept, tuple(said)
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
+    """Put samples into a table: a column a field; a cell that is no text, number or truth value holds JSON."""
+    import polars as pl
+
+    names = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame([pl.Series(name, _cells([row.get(name) for row in rows])) for name in names])
+
+
+def _cells(values: Sequence[Any]) -> Sequence[Any]:
+    """Give the cells of a column: as they are if all are of one plain kind."""
+    kinds = {type(value) for value in values if value is not None}
+    if len(kinds) < 2 and kinds <= {str, float, bool}:
+        return values
+    if kinds == {int} and all(abs(value or 0) < 1 << 63 for value in values):
+        return values
+    return [
+        value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values
+    ]
 
 
 def _sample(run: Run, view: QuestionView) -> dict[str, Any]:
@@ -120,7 +146,7 @@ def _bytes(table: pl.DataFrame, form: str) -> bytes:
         buffer = io.BytesIO()
         table.write_parquet(buffer)
         return buffer.getvalue()
-    raise SemeceError(f"the form must be jsonl, csv or parquet; got {form!r}")
+    raise SemeceError(f"the form must be {', '.join(FORMS)}; got {form!r}{meant(form, FORMS)}")
 
 
 def _is_database(path: Path) -> bool:

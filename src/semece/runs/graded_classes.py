@@ -13,9 +13,9 @@ from semece.stats import (
     SemXError,
     bracket_verdict,
     gap_interval,
+    hidden_verdict,
     model_verdict,
     per_question,
-    right_on_average,
     sem1,
     sem2,
     semx,
@@ -138,9 +138,6 @@ def classes_in(table: WeightedTable, ids: Sequence[str] | None) -> GradedClasses
 FEW = 10
 """Below so many questions nothing is claimed."""
 
-RIGHT_ON_AVERAGE = "right on average"
-"""The claim that a model is miscalibrated, though right on average."""
-
 _GAP = ("", "_low", "_high", "_least", "_n_questions")
 _ERROR = ("", "_low", "_high", "_least", "_debiased", "_p_value", "_n_questions", "_n_select")
 
@@ -167,12 +164,11 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
     Returns
     -------
     dict
-        ``model_claim`` (over-confident, under-confident, right on average, or None), ``model_basis`` (``held-out gap``
-        or ``bracket``), ``model_questions``; ``bracket_least`` and ``bracket_most``, mean Sem2 and mean Sem1 less
-        accuracy, with ``bracket_low`` and ``bracket_high``, the outer ends of their intervals (refusals removed,
-        answers without a grade counted right and wrong); ``overturning_verdicts`` of ``graded_classes``, that would
-        overturn the claim (:func:`semece.stats.verdicts_to_overturn`), null where an audit has corrected the gap. There
-        'right on average' is claimed where the interval of the corrected SemX-ECE leaves out 0.
+        ``model_claim`` (over-confident, under-confident, miscalibrated, right on average, or None), ``model_basis``
+        (``held-out gap`` or ``bracket``), ``model_questions``; ``bracket_least`` and ``bracket_most``, mean Sem2 and
+        mean Sem1 less accuracy, with ``bracket_low`` and ``bracket_high``, the outer ends of their intervals (refusals
+        removed, answers without a grade counted right and wrong); ``overturning_verdicts`` of ``graded_classes``, that
+        would overturn the claim (:func:`semece.stats.verdicts_to_overturn`), null where an audit has corrected the gap.
     """
     if classes is None or classes.answered.responses.max(initial=0) < 2:
         return dict(NOTHING)
@@ -189,10 +185,8 @@ def model_columns(classes: GradedClasses | None, row: Mapping[str, Any]) -> dict
         gap = HeldOutGap(*(row[f"held_out_gap{end}"] for end in _GAP))
         error = SemXError(*(row[f"semx_ece{end}"] for end in _ERROR))
         found["model_basis"] = "held-out gap"
-        audited = "held_out_gap" in (row.get("corrected") or ())
-        hidden = error.low > 0 and error.n_select > 1 if audited else right_on_average(error, gap)
-        claim = model_verdict(gap) or (RIGHT_ON_AVERAGE if hidden else None)
-        if audited:
+        claim = model_verdict(gap) or hidden_verdict(error, gap)
+        if "held_out_gap" in (row.get("corrected") or ()):
             return found | {"model_claim": claim if count >= FEW else None}
     return found | (_claimed(claim, classes, found["model_basis"]) if claim and count >= FEW else {})
 

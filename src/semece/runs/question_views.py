@@ -456,7 +456,9 @@ def answers_asked(views: Iterable[QuestionView]) -> dict[str, Asked]:
     return found
 
 
-def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, dict[str, float | None]]:
+def elicited_scores(
+    store: Store, views: Sequence[QuestionView], names: Sequence[str] | None = None
+) -> dict[str, dict[str, float | None]]:
     """Read the confidences that a run's model was asked for after the run.
 
     Parameters
@@ -465,6 +467,8 @@ def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, di
         The run file.
     views : sequence of QuestionView
         Its questions.
+    names : sequence of str, optional
+        Only these elicitations.
 
     Returns
     -------
@@ -478,6 +482,8 @@ def elicited_scores(store: Store, views: Sequence[QuestionView]) -> dict[str, di
     questions = {view.question.id: view.question for view in views if view.question.id in asked}
     found: dict[str, dict[str, float | None]] = {}
     for name, options in chosen.items():
+        if names is not None and name not in names:
+            continue
         template = follow_up(identity, name, options, asked)
         for key, replies in read_guesses(store, template, questions.values(), options["draws"]).items():
             readable = [reply for reply in replies if reply]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.errors import meant, ordinary
 from semece.runs.named_scores import TITLES
 from semece.runs.scored_questions import score_names
 from semece.runs.sentences import plural
@@ -216,9 +217,11 @@ def load_recalibration(path: str | Path) -> Recalibration:
     from semece.stats import Recalibration
 
     try:
-        return Recalibration.from_json(Path(path).read_text(encoding="utf-8"))
+        return Recalibration.from_json(ordinary(Path(path)).read_text(encoding="utf-8"))
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a map of 'semece recalibrate': it is not UTF-8 text") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -253,7 +256,9 @@ def _check_score(run: ScoredQuestions, fitted: Recalibration) -> None:
     """Refuse a map of a score that the run has not, or has with another meaning."""
     names = (*TITLES, *score_names(run.views))
     if fitted.score not in names:
-        raise ValueError(f"the map takes {fitted.score!r}, and a run has {', '.join(names)}")
+        raise ValueError(
+            f"the map takes {fitted.score!r}, and a run has {', '.join(names)}{meant(fitted.score, names)}"
+        )
     kind = run.kinds.get(fitted.score)
     taken = (*fitted.ends, fitted.domain == "real")
     if kind is not None and kind != taken:
@@ -339,7 +344,7 @@ def with_value(view: QuestionView, score: str, value: float | None) -> QuestionV
 
 def effect_cells(effect: Effect) -> tuple[str, str, str, str]:
     """Write an effect for people."""
-    from semece.runs.renderers import end_text, number_text
+    from semece.stats import end_text, number_text
 
     value, low, high = effect.change
     interval = "" if low != low else f" [{end_text(low, 3)}, {end_text(high, 3)}]"  # noqa: PLR0124 - nan

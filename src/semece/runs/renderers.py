@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from semece.errors import meant
 from semece.runs.metrics import titles
-from semece.stats import decimal_text
+from semece.stats import MISSING, end_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,8 +69,6 @@ TINTS: dict[str, tuple[str, str]] = {"sem1_ece": ("semonetint", "FBE4EF"), "sem2
 
 KEY_COMPARED = "% bold: the least ECE of a row, underlined: the second; whether they differ, the intervals say"
 KEY_SIGNED = "% bold: the interval of a difference leaves out 0"
-
-MISSING = "—"
 
 
 def cells(table: pl.DataFrame, *, digits: int = 2) -> tuple[list[str], list[list[str]]]:
@@ -133,39 +132,6 @@ def value_text(row: Mapping[str, Any], name: str, digits: int = 2) -> str:
     low, high = row.get(name + "_low"), row.get(name + "_high")
     sure = low is not None and high is not None and (low > 0 or high < 0)
     return end_text(row[name], digits) if sure else number_text(row[name], digits)
-
-
-FINEST = 6
-"""Most decimals of an interval's end that is not 0 but rounds to it."""
-
-
-def end_text(value: float, digits: int = 2) -> str:
-    """Format an end of an interval: with more decimals where it would look like 0 and is not.
-
-    Examples
-    --------
-    >>> end_text(0.214), end_text(0.004), end_text(-0.0003), end_text(0.0)
-    ('0.21', '0.004', '-0.0003', '0.00')
-    """
-    texts = (number_text(value, more) for more in range(digits, max(digits, FINEST) + 1))
-    return next((text for text in texts if float(text) != 0), number_text(0.0, digits))
-
-
-def number_text(value: object, digits: int = 2, *, signed: bool = False) -> str:
-    """Format one value, everywhere by the same rule (:func:`semece.stats.decimal_text`); ``signed``: with its plus.
-
-    Examples
-    --------
-    >>> number_text(0.214), number_text(-0.001), number_text(None), number_text(4326), number_text(0.7875, 3)
-    ('0.21', '0.00', '—', '4,326', '0.788')
-    """
-    if value is None or value != value:  # noqa: PLR0124 - nan is the one value that differs from itself
-        return MISSING
-    if isinstance(value, float):
-        return decimal_text(value, digits, signed=signed)
-    if isinstance(value, list):
-        return ", ".join(number_text(each, digits) for each in value)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def to_markdown(table: pl.DataFrame, *, digits: int = 2) -> str:
@@ -403,5 +369,7 @@ def render(table: pl.DataFrame, form: Format, *, digits: int = 2) -> str:
     readable = {"md": to_markdown, "latex": to_latex}
     exact = {"csv": to_csv, "json": to_json}
     if form not in readable | exact:
-        raise ValueError(f"format must be one of {', '.join(readable | exact)}; got {form!r}")
+        raise ValueError(
+            f"format must be one of {', '.join(readable | exact)}; got {form!r}{meant(form, readable | exact)}"
+        )
     return readable[form](table, digits=digits) if form in readable else exact[form](table)

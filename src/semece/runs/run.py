@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from semece.errors import SemeceError, StoreError
-from semece.judges import STAGES, as_asked, open_judges
+from semece.errors import ParseError, SemeceError, StoreError, meant
+from semece.judges import STAGES, Missing, as_asked, open_judges, run_procedure
 from semece.prompts import reader_id
 from semece.runs.corrections import Correction, KeptAudit
 from semece.runs.graded_classes import ENTERING, GradedClasses, classes_in
@@ -18,14 +19,15 @@ from semece.runs.recalibrated import applied_effects, recalibrated, recalibratio
 from semece.runs.run_columns import MAKER, RunColumns
 from semece.runs.scored_questions import NamedScore, ScoredQuestions, named_scores, score_names
 from semece.runs.scored_samples import read_sample
-from semece.sampling import Settings, read_reply
-from semece.store import FINAL, Store
+from semece.sampling import Settings, read_reply, usable_answers
+from semece.store import FINAL, JudgeReplies, Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import polars as pl
 
+    from semece.judges import Query
     from semece.records import Question
     from semece.stats import Effect, Pool, Recalibration
 
@@ -48,6 +50,32 @@ class Names(NamedTuple):
     def title(self) -> str:
         """Both in one text."""
         return f"{self.dataset} · {self.model}"
+
+
+class JudgeReply(NamedTuple):
+    """What a judge sent back.
+
+    Parameters
+    ----------
+    judge : str
+        The judge's id.
+    stage : {'partition', 'grade'}
+        What it was asked for.
+    answer : str or None
+        The answer that stands for the class which it was to grade; None where it was not about one class of the run.
+    text : str
+        The reply, whole.
+    """
+
+    judge: str
+    stage: str
+    answer: str | None
+    text: str
+
+    @property
+    def asked(self) -> str:
+        """The stage, and of a grade the class, in one text."""
+        return self.stage if self.answer is None else f"{self.stage} of {self.answer!r}"
 
 
 class Run:
@@ -133,10 +161,33 @@ class Run:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _repr_html_(self) -> str:
+        """Show what it is of, how far it is, and how often it is right and sure; numbers by its judge alone."""
+        from html import escape
+
+        from semece.stats import accuracy_interval, gap_interval, interval_html
+
+        done = self.estimates().filter(status="complete").drop_nulls(["sem1", "correct"])
+        complete, selected = self.complete
+        judges = " and ".join(dict.fromkeys(self.judge_names))
+        rows = {"Questions": f"{complete:,} complete of {selected:,}", "Answers per question": f"{self.n:,}"}
+        rows |= {"Judge": escape(judges), "File": escape(self.path)}
+        if done.height:
+            columns = done["sem1"].to_numpy(), done["correct"].to_numpy()
+            rows["Accuracy"] = interval_html(*accuracy_interval(columns[1]))
+            rows["Sem1 − accuracy"] = interval_html(*gap_interval(*columns))
+        lines = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{escape(self.name)}</caption>{lines}</table>"
+
     def close(self) -> None:
         """Close the file, and keep in it what was derived, if it can be written now."""
         self._store.keep_derived()
         self._store.close()
+
+    def forget(self) -> None:
+        """Let go of the questions that were read; they are read again when they are asked for."""
+        for name in ("_as_read", "_views", "_questions", "recalibration_effects", "correction"):
+            self.__dict__.pop(name, None)
 
     @property
     def events(self) -> tuple[str, ...]:
@@ -239,6 +290,23 @@ class Run:
         self._store.keep_audit(self.judges[1].id, audit.stamp, audit._asdict())
         self.__dict__.pop("correction", None)
 
+    def forget_audit(self) -> tuple[str, ...]:
+        """Use no audit of its judge from now on; give the sheets of the one that was used.
+
+        What people said stays in the file, but is not read any more; scoring the sheets again brings it back.
+
+        Raises
+        ------
+        SemeceError
+            There is no audit, or the file cannot be written now.
+        """
+        judge = self.judges[1].id
+        if (body := self._store.audit(judge)) is None:
+            raise SemeceError(f"{self.path}: there is no audit of the judge {judge} to forget")
+        self._store.keep_audit(judge, "", {})
+        self.__dict__.pop("correction", None)
+        return KeptAudit.read(body).sheets
+
     def settings(self) -> Settings:
         """Give what decides how its replies are read and judged; samples of somebody else have no prompt."""
         return Settings(
@@ -275,12 +343,31 @@ class Run:
         """
         view = self._reading.one(question_id)
         if view is None:
-            raise SemeceError(f"{self.path} has no question {question_id!r} among its {len(self._view['ids'])}")
+            ids = self._view["ids"]
+            near = meant(question_id, ids)
+            raise SemeceError(f"{self.path} has no question {question_id!r}{near} among its {len(ids)}")
         return view
 
-    def judge_replies(self, question_id: str) -> list[str]:
-        """Raw replies of the judges about one question."""
-        return [reply.text for stage in STAGES for reply in self._store.replies(stage, question_id)]
+    def judge_replies(self, question_id: str) -> list[JudgeReply]:
+        """Raw replies of judges about one question: those of its own judges by stage and class, then of others."""
+        view, known = self.question(question_id), JudgeReplies(self._store)
+        classes = view.partition
+        found: dict[bytes, JudgeReply] = {}
+
+        def find(answer: str | None, query: Query) -> Any:  # noqa: ANN401 - what the query reads
+            rows = known.rows(query)
+            found.update({row.key: JudgeReply(query.judge, row.stage, answer, row.text) for row in rows})
+            return known.find(query)
+
+        answers, (grouping, grading) = usable_answers(view.responses), self.judges
+        with suppress(ParseError, Missing):
+            run_procedure(grouping.classes(view.question, answers), partial(find, None))
+        asked = [] if classes is None else [(classes, *pair) for pair in enumerate(classes.representatives)]
+        for some, label, answer in asked:
+            with suppress(ParseError, Missing):
+                run_procedure(grading.verdict(view.question, some, label), partial(find, answer))
+        rest = (row for stage in STAGES for row in self._store.replies(stage, question_id) if row.key not in found)
+        return [*found.values(), *(JudgeReply(row.judge or "", row.stage, None, row.text) for row in rest)]
 
     @property
     def _by_question(self) -> bool:

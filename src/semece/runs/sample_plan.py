@@ -152,7 +152,7 @@ def _row(made: PlannedRun, answer: float, label: float) -> dict[str, Any]:
 
 
 BASES = {
-    "pilot": "with the pilot's own spread the width is within 10 % of the planned one in about 9 of 10 runs",
+    "pilot": "with the pilot's own spread the width is within 10 % of the planned one in at least 9 of 10 runs",
     "upper limit": (
         "the pilot is too small to know the spread: with its upper limit the width is at most the planned one in 9 of "
         "10 runs"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
-from semece.errors import ParseError, StoreError, visible
+from semece.errors import ParseError, StoreError, meant, visible
 from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault
 from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
 from semece.prompts import is_blank, is_non_answer, read_response
@@ -145,6 +145,7 @@ def score(
         "dataset": dataset.name if dataset else next(iter(findings.datasets), files),
         "dataset content": content,
     }
+    names = _names(reading, identity)
     view = _view(whole, judged.judges, reading.answer_pattern)
     view |= {"scores": kinds, "scores_over": reading.scores_over} if kinds else {}
     with Store(path, write=True) as store:
@@ -152,7 +153,7 @@ def score(
         if known_identity is not None and known_identity.get("dataset content") != content:
             raise StoreError(f"{path} holds other samples; write to another file with -o")
         store.set_meta("identity", identity)
-        store.set_meta("names", _names(reading, identity))
+        store.set_meta("names", names)
         store.set_meta("source", "samples")
         store.set_meta("files", [str(file) for file in paths])
         store.set_meta("options", _words(reading, judge))
@@ -278,7 +279,8 @@ def _kinds(samples: Sequence[FileQuestion], reading: SamplesReading, findings: F
     names = dict.fromkeys(name for s in samples for each in (s.numbers, *(r.numbers for r in s.drawn)) for name in each)
     for name in reading.scores:
         if name not in names:
-            raise ParseError(f"there is no score {name!r} in the files; they have {', '.join(names) or 'none'}")
+            known = ", ".join(names) or "none"
+            raise ParseError(f"there is no score {name!r}{meant(name, names)} in the files; they have {known}")
     kinds = {name: reading.scores.get(name) or findings.kinds.get(name, CONFIDENCE_KIND.text) for name in names}
     try:
         read = {check_score_name(name): ScoreKind.of(kind) for name, kind in kinds.items()}
@@ -348,7 +350,8 @@ def _scorer(names: Sequence[str], wanted: str | None) -> str:
     if wanted is None and len(names) > 1:
         raise ParseError(f"--judge given needs one kind of scores; got {', '.join(names)}: choose one with --scorer")
     if wanted is not None and wanted not in names:
-        raise ParseError(f"there are no scores named {wanted!r}; the files have {', '.join(names)}")
+        near = meant(wanted, names)
+        raise ParseError(f"there are no scores named {wanted!r}{near}; the files have {', '.join(names)}")
     return wanted or names[0]
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from semece.runs.graded_classes import FEW, RIGHT_ON_AVERAGE
+from semece.runs.graded_classes import FEW
 from semece.runs.metrics import CONFIDENCES, scores_in
 from semece.runs.renderers import end_text, label, number_text, value_text
 from semece.stats import REGIMES, regime_text
@@ -46,8 +46,9 @@ KNOWS, CALIBRATED = "Does the model know?", "Are its confidences calibrated?"
 _MODEL: dict[str | None, str] = {
     "over-confident": "It is over-confident: its answers agree with one another more often than they are right",
     "under-confident": "It is under-confident: its answers are right more often than they agree with one another",
-    RIGHT_ON_AVERAGE: "It is miscalibrated, though right on average: too sure of some answers and not sure enough "
+    "right on average": "It is miscalibrated, though right on average: too sure of some answers and not sure enough "
     "of others",
+    "miscalibrated": "It is miscalibrated; whether it is too sure or not sure enough on average is not known",
 }
 """What is claimed of a model, by the summary's ``model_claim``."""
 
@@ -63,8 +64,8 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``model``, ``confidences``, ``refusals``, ``audit`` and ``regime``: sentences, ``''`` where there is nothing to
-        say.
+        ``verdict`` (short), ``model``, ``confidences``, ``refusals``, ``audit`` and ``regime``: sentences, ``''`` where
+        there is nothing to say.
 
     Examples
     --------
@@ -73,8 +74,9 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not row["questions"]:
         nothing = f"Nothing can be said: no question enters ({excluded_text(row) or 'none was selected'})."
-        return {"model": nothing, "confidences": "", "refusals": "", "audit": "", "regime": ""}
+        return {"verdict": nothing, "model": nothing, "confidences": "", "refusals": "", "audit": "", "regime": ""}
     return {
+        "verdict": verdict_sentence(row),
         "model": model_sentence(row),
         "confidences": confidence_sentences(row),
         "refusals": refusal_sentence(row),
@@ -83,8 +85,24 @@ def says(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def verdict_sentence(row: Mapping[str, Any]) -> str:
+    """Say in short what is claimed of the model, and how often it is right.
+
+    Examples
+    --------
+    >>> row = {"model_claim": "over-confident", "model_questions": 240, "accuracy": 0.5, "accuracy_low": 0.44,
+    ...     "accuracy_high": 0.56}
+    >>> verdict_sentence(row).partition(". ")[2]
+    '50 % of its answers are right (95 % interval 44 % to 56 %).'
+    """
+    if not row["model_questions"]:
+        return model_sentence(row)
+    value, low, high = (percent_text(row[f"accuracy{end}"]) for end in ("", "_low", "_high"))
+    return f"{_finding(row)}. {value} of its answers are right (95 % interval {low} to {high})."
+
+
 def model_sentence(row: Mapping[str, Any]) -> str:
-    """Answer whether the model knows: over- or under-confident, miscalibrated though right on average, or neither.
+    """Answer whether the model knows: over- or under-confident, miscalibrated without a side, or neither.
 
     Parameters
     ----------
@@ -213,15 +231,18 @@ def confidence_sentences(row: Mapping[str, Any]) -> str:
     str
         The question, and a sentence for each of Ver, Sem1 and Sem2 that there is, and for each score that was given.
     """
-    refused = bool(row["refused"])
-    every = (*CONFIDENCES, *scores_in(row))
-    wanted = [each for each in every if each.correct == "correct" and each.attempted == refused]
-    there = [each for each in wanted if row[f"{each.prefix}_questions"]]
     found = [
         _given(row, each) if each.given else _confidence(row, each.prefix, each.title.partition("-")[0])
-        for each in there
+        for each in told_confidences(row)
     ]
     return " ".join([CALIBRATED, *found]) if found else ""
+
+
+def told_confidences(row: Mapping[str, Any]) -> list[Confidence]:
+    """Give the confidences that a person is told about: those there are, of attempted questions if some are refused."""
+    every = (*CONFIDENCES, *scores_in(row))
+    wanted = [each for each in every if each.correct == "correct" and each.attempted == bool(row["refused"])]
+    return [each for each in wanted if row[f"{each.prefix}_questions"]]
 
 
 def _given(row: Mapping[str, Any], score: Confidence) -> str:

@@ -6,6 +6,7 @@ Reading commands take it as a run. What joins questions, or shows one, needs the
 from __future__ import annotations
 
 import json
+from functools import partial as partial_function
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -13,8 +14,9 @@ import numpy as np
 
 from semece.canonical_json import canonical, replacing
 from semece.errors import ParseError, SemeceError
-from semece.formats import Wanted, is_labelled, labelled_answers, open_samples, parquet_files
+from semece.formats import Wanted, check_labels, is_labelled, labelled_answers, open_samples, parquet_files
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
+from semece.runs.engines import mapped
 from semece.runs.run import Names, Run
 from semece.runs.run_columns import RunColumns, grade_code
 from semece.runs.scored_samples import SamplesReading, check_judge, responses_of, sentences_of
@@ -50,7 +52,12 @@ def makes_table(paths: Sequence[Path], output: Path | None) -> bool:
 
 
 def tabulate(
-    paths: Sequence[Path], output: Path, *, judge: str | None = None, reading: SamplesReading | None = None
+    paths: Sequence[Path],
+    output: Path,
+    *,
+    judge: str | None = None,
+    reading: SamplesReading | None = None,
+    engine: str = "local",
 ) -> list[str]:
     """Count answers into a table, piece by piece: no more than a piece is held in memory.
 
@@ -65,6 +72,9 @@ def tabulate(
         ``rules``, ``exact``, ``math`` or ``given`` for texts; None: ``rules``. Labelled answers have ``given``.
     reading : SamplesReading, optional
         How files with texts are read.
+    engine : {'local', 'daft', 'ray'}
+        Who counts (:func:`semece.runs.engines.mapped`): the table is the same. A labelled file is a part, or 2,000
+        questions with texts.
 
     Returns
     -------
@@ -80,7 +90,8 @@ def tabulate(
     if all(map(is_labelled, files)):
         if judge not in {None, GivenJudge.name}:
             raise ParseError(f"labelled answers have no texts: their judge is {GivenJudge.name}; got {judge}")
-        write_table(_merged(_labelled(files)), output, _about_of(files, GivenJudge.name, how))
+        tables = _labelled(files) if engine == "local" else mapped(engine, _counted, files)
+        write_table(_merged(tables), output, _about_of(files, GivenJudge.name, how))
         return []
     check_judge(judge)
     judge = judge or "rules"
@@ -88,7 +99,8 @@ def tabulate(
         raise ParseError("a table of counts takes no --questions, --scorer or --score: write a run file, X.db")
     opened = open_samples(files, form=how.form, skip_bad=how.skip_bad, wanted=Wanted(model=how.model))
     pieces = iter(lambda: list(islice(opened.samples, _AT_ONCE)), [])
-    table = _merged(_judged(piece, judge, how.answer_pattern) for piece in pieces)
+    count = partial_function(_judged, judge=judge, pattern=how.answer_pattern)
+    table = _merged(mapped(engine, count, pieces))
     write_table(table, output, {"model": next(iter(opened.findings.models), None)} | _about_of(files, judge, how))
     return list(sentences_of(opened.findings))
 
@@ -107,6 +119,11 @@ def _labelled(files: Sequence[Path]) -> Iterator[WeightedTable]:
                 yield partial(*piece[1:5], stated=piece.stated)
             except ValueError as error:
                 raise ParseError(f"{file}, rows from {piece.first:,}: {error}") from None
+
+
+def _counted(file: Path) -> WeightedTable:
+    """Count one file of labelled answers."""
+    return _merged(_labelled([file]))
 
 
 def _judged(samples: Sequence[FileQuestion], judge: str, pattern: str | None) -> WeightedTable:
@@ -211,13 +228,14 @@ def read_table(path: Path) -> WeightedTable:
     Raises
     ------
     ParseError
-        The file is no table of counts, or of another format.
+        The file is no table of counts, of another format, or may take too much memory.
     """
     import polars as pl
 
     about = _about(path)
     if about is None or about.get("format") != FORMAT:
         raise ParseError(f"{path} must be a table that 'semece score -o X.parquet' of this version writes")
+    check_labels(path)
     frame = pl.read_parquet(path)
     sizes = frame["counts"].list.len().to_numpy().astype(np.int64)
     full = frame.filter(pl.col("counts").list.len() > 0)

@@ -184,12 +184,12 @@ def resuming(settings: Settings, path: str | Path | Store) -> Settings:
     settings : Settings
         What a person wants.
     path : str, Path or Store
-        The run file; one that is not there changes nothing.
+        The run file; what is not there, or no file, changes nothing.
     """
     if settings.judge is not None or (settings.partition_judge is not None and settings.grade_judge is not None):
         return settings
     if not isinstance(path, Store):
-        if not Path(path).exists():
+        if not Path(path).is_file():
             return settings
         with Store(path) as store:
             return resuming(settings, store)
@@ -243,7 +243,7 @@ def choose_questions(
         begun = _begun(settings, path)
         if begun and {question.id for question in dataset.questions}.issuperset(begun):
             return dataset.select(ids=begun)
-    chosen = dataset.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed)
+    chosen = dataset.select(limit=settings.limit, sample=settings.sample, ids=settings.ids, seed=settings.seed or 0)
     return chosen if settings.shard is None else _of_shard(chosen, settings.shard)
 
 

@@ -12,8 +12,7 @@ from inspect import get_annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from semece.canonical_json import ordinary
-from semece.errors import ParseError, SemeceError
+from semece.errors import ParseError, SemeceError, meant, ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -42,10 +41,13 @@ class Rule:
         The rule, for people.
     holds : callable
         Whether a value keeps it.
+    names : tuple of str
+        The values that keep it, if they are a few names.
     """
 
     text: str
     holds: Callable[[Any], bool]
+    names: tuple[str, ...] = ()
 
 
 def at_least(least: int) -> Rule:
@@ -55,7 +57,7 @@ def at_least(least: int) -> Rule:
 
 def one_of(*names: str) -> Rule:
     """Make the rule of a few names."""
-    return Rule((" or " if len(names) == 2 else ", ").join(names), lambda value: value in names)
+    return Rule((" or " if len(names) == 2 else ", ").join(names), lambda value: value in names, names)
 
 
 def _same(value: Any) -> Any:  # noqa: ANN401 - any value
@@ -82,6 +84,8 @@ class Option:
         Whether the command that continues a run must repeat it.
     after : str or None
         The option behind which it stands in the help, where that is another record's.
+    also : type
+        What a TOML file may give too.
     read, write : callable
         From what is typed to the value of the field, and back.
     name, field, kind, default
@@ -98,6 +102,7 @@ class Option:
     after: str | None = None
     read: Callable[[Any], Any] = _same
     write: Callable[[Any], Any] = _same
+    also: Kind | None = None
     name: str = ""
     field: str = ""
     kind: Kind | None = None
@@ -114,12 +119,13 @@ class Option:
     @property
     def wanted(self) -> str:
         """What a file may give, in words."""
-        return WANTED[self.kind or str]
+        own = WANTED[self.kind or str]
+        return own if self.also is None else f"{WANTED[self.also]} or {own}"
 
     def takes(self, value: object) -> bool:
         """Whether a value of a TOML file is of the option's kind."""
         kinds: dict[Kind, tuple[type, ...]] = {Path: (str,), float: (int, float)}
-        return type(value) in kinds.get(self.kind or str, (self.kind,))
+        return type(value) in (*kinds.get(self.kind or str, (self.kind,)), self.also)
 
     def value(self, typed: object) -> Any:  # noqa: ANN401 - of the field's type
         """Give the field's value for what is typed; None stays None."""
@@ -199,7 +205,9 @@ def check_options(settings: object) -> None:
     for row in options_of(type(settings)):
         value = row.write(getattr(settings, row.field))
         if row.rule is not None and value is not None and not row.rule.holds(value):
-            raise SemeceError(f"{row.name.replace('_', '-')} must be {row.rule.text}; got {value}")
+            raise SemeceError(
+                f"{row.name.replace('_', '-')} must be {row.rule.text}; got {value}{meant(str(value), row.rule.names)}"
+            )
 
 
 def text_in(path: str | Path) -> str:

@@ -247,7 +247,7 @@ def _judging(store: Store, job: Job) -> list[Stage]:
     """Plan the stages of judges that cost something."""
     if not any(judge.model for judge in job.judges):
         return []
-    count = CLASSES if job.grade_classes == "all" else 1
+    count = min(CLASSES, job.n) if job.grade_classes == "all" else 1
     strings = [f"a string of usual length, {i}" for i in range(max(2, round(job.n * DISTINCT_SHARE)))]
     expected = partial(ToJudge, strings=strings, classes=strings[:1] * count)
     if store.meta("identity") is None:
@@ -396,7 +396,7 @@ def plan_text(made: PricePlan) -> str:
     assumed = [f"{made.answer_tokens} tokens per response: {how}"]
     if any(stage.name in STAGES for stage in made.stages):
         assumed.append(
-            f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, {CLASSES} classes a question: assumptions"
+            f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, at most {CLASSES} classes a question: assumptions"
         )
     return "\n".join([*lines, f"together   {_together(made.stages)}", *assumed])
 

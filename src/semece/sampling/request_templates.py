@@ -8,7 +8,7 @@ from math import exp
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from semece.canonical_json import digest
-from semece.errors import SemeceError
+from semece.errors import SemeceError, meant
 from semece.models import Decoding, Message, Request, service_of
 from semece.prompts import ELICITATIONS, AskedAnswer, Guess, Scale, Stated, load_text
 from semece.sampling.answer_likelihoods import truth_logprobs
@@ -46,7 +46,7 @@ class RequestTemplate(Generic[P]):
     decoding : Decoding
         Options.
     seed : int
-        The run's seed.
+        The run's seed; None: requests carry none.
     stage : str
         ``respond``, or the name of what is asked about the responses.
     logprobs : int or None
@@ -56,7 +56,7 @@ class RequestTemplate(Generic[P]):
     model: str
     prompt: P
     decoding: Decoding
-    seed: int = 0
+    seed: int | None = 0
     stage: str = "respond"
     logprobs: int | None = None
 
@@ -66,7 +66,7 @@ class RequestTemplate(Generic[P]):
 
     def request(self, question: Question, index: int = 0, n: int = 1) -> Request:
         """Ask for `n` responses to a question, from an index on: the seeds follow from both."""
-        seed = seed_base(self.seed, question.id) + index
+        seed = None if self.seed is None else seed_base(self.seed, question.id) + index
         return Request(self.prompt.messages(question), self.decoding, n, seed, self.logprobs)
 
 
@@ -152,7 +152,9 @@ def drawn_as(identity: Mapping[str, Any], name: str, draws: int | None = None) -
         There is no such elicitation, `draws` is below 1, or the file holds samples of another program.
     """
     if name not in ELICITATIONS:
-        raise SemeceError(f"an elicitation must be one of {', '.join(ELICITATIONS)}; got {name!r}")
+        raise SemeceError(
+            f"an elicitation must be one of {', '.join(ELICITATIONS)}; got {name!r}{meant(name, ELICITATIONS)}"
+        )
     if draws is not None and draws < 1:
         raise SemeceError(f"draws must be at least 1; got {draws}")
     if "temperature" not in identity:

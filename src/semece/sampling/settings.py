@@ -40,6 +40,16 @@ def _is_shard(text: str) -> bool:
     return part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)
 
 
+def _seed_of(typed: str | int) -> int | None:
+    """Read a seed: a whole number, or none."""
+    if typed == "none":
+        return None
+    try:
+        return int(typed)
+    except ValueError:
+        raise SemeceError(f"seed must be a whole number or none; got {typed}") from None
+
+
 def _is_pattern(text: str) -> bool:
     """Whether a text is a regular expression."""
     try:
@@ -204,7 +214,17 @@ class Settings(CallSettings):
         rule=Rule("k/K with 1 <= k <= K, such as 3/20", _is_shard),
         repeated=True,
     )
-    seed: int = option(0, help="Of responses and of --sample.", panel=WHICH, study="study", repeated=True)
+    seed: int | None = option(
+        0,
+        help="Of responses and of --sample; none: send none, as servers that draw many at once like it.",
+        panel=WHICH,
+        study="study",
+        repeated=True,
+        kind=str,
+        also=int,
+        read=_seed_of,
+        write=lambda seed: "none" if seed is None else str(seed),
+    )
     prompt: str | None = option(
         None, help="Your own prompt: a text with {question}.", panel=ASK, study="models", kind=Path, read=text_in
     )
@@ -301,7 +321,7 @@ class Settings(CallSettings):
         """
         words = []
         for row in sorted(options_of(Settings), key=lambda row: row.panel == ASK):  # how to ask is spelled last
-            value = getattr(self, row.field)
+            value = row.write(getattr(self, row.field))
             if row.repeated and value != row.default:
                 words += [row.flags[0], str(value)]
         words += ["--prompt", "THE_SAME_PROMPT_FILE"] if self.prompt is not None else []

@@ -25,6 +25,7 @@ from .correction import corrected_held_out as corrected_held_out
 from .correction import corrected_held_out_terms as corrected_held_out_terms
 from .correction import corrected_outcomes as corrected_outcomes
 from .correction import corrected_threshold as corrected_threshold
+from .correction import fewest_corrected as fewest_corrected
 from .correction import held_out_masses as held_out_masses
 from .counts import NO_ANSWER as NO_ANSWER
 from .counts import UNGRADED as UNGRADED
@@ -90,7 +91,6 @@ from .recalibration import fit_recalibration as fit_recalibration
 from .recalibration import ranked_frequencies as ranked_frequencies
 from .recalibration import recalibration_effects as recalibration_effects
 from .rows import check_choice as check_choice
-from .rows import decimal_text as decimal_text
 from .theory import REGIMES as REGIMES
 from .theory import crossover as crossover
 from .theory import direct_gap as direct_gap
@@ -105,8 +105,8 @@ from .uncertainty.bootstrap import Resampling as Resampling
 from .uncertainty.bootstrap import is_low_margin as is_low_margin
 from .uncertainty.bootstrap import paired_bootstrap as paired_bootstrap
 from .uncertainty.claims import bracket_verdict as bracket_verdict
+from .uncertainty.claims import hidden_verdict as hidden_verdict
 from .uncertainty.claims import model_verdict as model_verdict
-from .uncertainty.claims import right_on_average as right_on_average
 from .uncertainty.drift import change_at_look as change_at_look
 from .uncertainty.exclusions import accuracy_bounds as accuracy_bounds
 from .uncertainty.exclusions import ece_bounds as ece_bounds
@@ -128,3 +128,10 @@ from .uncertainty.planning import pilot_spread as pilot_spread
 from .uncertainty.planning import plan_questions as plan_questions
 from .uncertainty.planning import width_to_find as width_to_find
 from .uncertainty.planning import worst_spread as worst_spread
+from .uncertainty.skewed_means import Drawn as Drawn
+from .uncertainty.skewed_means import share_interval as share_interval
+from .written_numbers import MISSING as MISSING
+from .written_numbers import decimal_text as decimal_text
+from .written_numbers import end_text as end_text
+from .written_numbers import interval_html as interval_html
+from .written_numbers import number_text as number_text

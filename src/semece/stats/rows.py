@@ -6,7 +6,6 @@ Formulas behind the door receive :class:`CheckedRows` and check nothing.
 from __future__ import annotations
 
 import operator
-from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,9 +23,6 @@ DECIMALS = {np.dtype(np.float16): 3, np.dtype(np.float32): 7}
 """Decimals that a shorter float can hold in [0, 1]: single precision 0.7 is read as 0.7, not as 0.69999999."""
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 """Types of a single real number."""
-LARGE = 1e15
-"""From here on a float holds no decimals."""
-
 MISSING_HINT = " (filter out rows without a number first: keep status == 'complete')"
 PERCENT_HINT = " (percentages? divide by 100)"
 
@@ -263,33 +259,3 @@ def refuse(rule: str, values: Floats, bad: Bools, hint: str = "") -> None:
     if bad.any():
         at = int(np.argmax(bad))
         raise ValueError(f"{rule}; got {float(values.flat[at])} at index {at}{hint}")
-
-
-def decimal_text(value: float, digits: int = 2, *, signed: bool = False) -> str:
-    """Round a number as people do by hand: halves go away from 0, whatever the last bit of the float says.
-
-    Rounded to 12 decimals first, so that the order of a sum does not show. What rounds to 0 has no sign.
-
-    Parameters
-    ----------
-    value : float
-        Any number; what is not finite is written as Python does.
-    digits : int
-        Decimals, >= 0.
-    signed : bool
-        Whether a positive number has a plus.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> decimal_text(0.7875, 3), decimal_text(0.285), decimal_text(28.5, 0), decimal_text(-0.001)
-    ('0.788', '0.29', '29', '0.00')
-    """
-    if not abs(value) < LARGE:
-        return f"{value:{'+' if signed else ''}.{digits}f}"
-    exact = Decimal(repr(round(float(value), 12)))
-    rounded = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    return f"{abs(rounded) if rounded == 0 else rounded:{'+' if signed and rounded else ''}f}"

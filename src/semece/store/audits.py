@@ -20,13 +20,16 @@ _ROWS = "SELECT judge, sheet, body, time, checksum FROM audits"
 
 
 def newest_audit(connection: sqlite3.Connection, judge: str) -> tuple[dict[str, Any] | None, bool]:
-    """Give the audit of a judge that was kept last, or None, and whether it is what was stored."""
+    """Give the audit of a judge that was kept last, or None, and whether it is what was stored.
+
+    None also where an empty one was kept last: that withdraws all earlier ones, and deletes none.
+    """
     if not _there(connection):
         return None, True
     row = connection.execute(f"{_ROWS} WHERE judge = ? ORDER BY time DESC, rowid DESC LIMIT 1", (judge,)).fetchone()
     if row is None or row[-1] != _checksum(row):
         return None, row is None
-    return json.loads(row[2]), True
+    return json.loads(row[2]) or None, True
 
 
 def keep_audit(connection: sqlite3.Connection, judge: str, sheet: str, body: dict[str, Any]) -> None:

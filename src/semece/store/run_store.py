@@ -12,8 +12,9 @@ import logging
 import shlex
 import sqlite3
 import time
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -54,6 +55,8 @@ MOST_FAULTS = 5
 
 _log = logging.getLogger("semece")
 _NOTHING_CAME = "('rate_limited', 'timeout', 'connection', 'server', 'broken_body')"
+_OF_ALL = "all rows: "
+"""Begins the names of what makes something of all rows together."""
 _MAYBE_PAID = "json_extract(raw, '$.maybe_paid') = 1"
 
 
@@ -106,6 +109,7 @@ class StoredReply:
 _FIELDS = tuple(each.name for each in fields(StoredReply))
 _COLUMNS = f"{', '.join(_FIELDS).replace('index', 'position')}, superseded"
 """A row holds the fields of a reply, in their order, and whether it was set aside."""
+_values = attrgetter(*_FIELDS)
 
 _CURE = (
     "Take a copy of it from before, or 'semece doctor {} --set-aside' sets what is damaged aside, so that it is asked "
@@ -152,6 +156,7 @@ class Store:
         self._whole: set[tuple[str, str]] = set()
         self.derived = Derived(self._execute if found >= WITH_DERIVED else None)
         self.trouble: str | None = None
+        self._summed: tuple[tuple[int, int], list[Any]] | None = None
         self._before = int(self._execute("SELECT coalesce(max(id), 0) FROM replies")[0][0]) if write else 0
         if write and self.path != ":memory:":
             self._say_journal(journal_mode(self._connection))
@@ -291,7 +296,7 @@ class Store:
     def append(self, rows: Iterable[StoredReply]) -> None:
         """Queue replies; :meth:`flush` commits them. The first delivered reply of a key stands."""
         now = time.time()
-        self._pending.extend(row if row.time else replace(row, time=now) for row in rows)
+        self._pending.extend(row if row.time else _stamped(row, now) for row in rows)
 
     def flush(self) -> None:
         """Commit what is queued. On an error nothing of it is written and it stays queued."""
@@ -327,11 +332,18 @@ class Store:
     def _insert_replies(self) -> None:
         """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
         sql = f"INSERT INTO replies ({_COLUMNS}, checksum) VALUES ({','.join('?' * 19)})"  # noqa: S608
-        for reply in self._pending:
-            row = _row(reply)
-            stands = self._connection.execute(f"{sql} ON CONFLICT DO NOTHING", (*row, 0, reply_checksum((*row, 0))))
-            if not stands.rowcount and reply.call is not None:
-                self._connection.execute(sql, (*row, 1, reply_checksum((*row, 1))))
+        rows = [(*_row(reply), 0) for reply in self._pending]
+        first = f"{sql} ON CONFLICT DO NOTHING"
+        self._connection.execute("SAVEPOINT at_once")
+        stored = self._connection.executemany(first, ((*row, reply_checksum(row)) for row in rows)).rowcount
+        if stored < len(rows):  # one of them came before: which one, is seen one by one
+            self._connection.execute("ROLLBACK TO at_once")
+            for reply, row in zip(self._pending, rows, strict=True):
+                stands = self._connection.execute(first, (*row, reply_checksum(row)))
+                if not stands.rowcount and reply.call is not None:
+                    aside = (*row[:-1], 1)
+                    self._connection.execute(sql, (*aside, reply_checksum(aside)))
+        self._connection.execute("RELEASE at_once")
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -413,7 +425,9 @@ class Store:
         make : callable
             Makes it.
         """
-        source, state = source_of(made_of), self._state()
+        if self._format < WITH_CHECKSUMS:  # without checksums of whole rows a change could stay unseen
+            return make()
+        maker, source, state = f"{_OF_ALL}{maker}", source_of(made_of), self._state()
         found = self.derived.get(maker, source)
         if found is None or found[0] != state:
             found = [state, make()]
@@ -424,8 +438,12 @@ class Store:
         """Sum up all replies and questions: whatever is changed changes a checksum, and what is added up here."""
         rows = "count(*), coalesce(max(id), 0), sum(checksum), sum(superseded), sum(position)"
         sums = "total(input_tokens), total(output_tokens), total(cost), count(cost)"
-        replies = self._execute(f"SELECT {rows}, {sums} FROM replies NOT INDEXED")  # noqa: S608 - constants
-        return [self._format, *replies[0], *self._execute("SELECT count(*), sum(checksum) FROM questions")[0]]
+        now = self._execute("PRAGMA data_version")[0][0], self._connection.total_changes
+        if self._summed is None or self._summed[0] != now:
+            replies = self._execute(f"SELECT {rows}, {sums} FROM replies NOT INDEXED")  # noqa: S608 - constants
+            questions = self._execute("SELECT count(*), sum(checksum) FROM questions")
+            self._summed = now, [*replies[0], *questions[0]]
+        return self._summed[1]
 
     def audit(self, judge: str) -> dict[str, Any] | None:
         """Read the audit of a judge that was kept last, by the judge's id; None if there is none.
@@ -582,9 +600,19 @@ class Store:
 
     def failed_calls(self) -> tuple[int, int]:
         """Count calls that delivered nothing, and those of them that may have been paid for."""
-        sql = f"SELECT count(*), coalesce(sum({_MAYBE_PAID}), 0) FROM replies WHERE status IN {_NOTHING_CAME}"  # noqa: S608
-        failed, paid = self._execute(sql)[0]
-        return int(failed), int(paid)
+        failed, paid, _ = self._calls()
+        return failed, paid
+
+    def _calls(self) -> list[int]:
+        """Count failed calls, those that may have been paid for, and those that came under an earlier call's id."""
+
+        def count() -> list[int]:
+            failed = f"status IN {_NOTHING_CAME}"
+            counts = f"coalesce(sum({failed}), 0), coalesce(sum({failed} AND {_MAYBE_PAID}), 0)"
+            sql = f"SELECT {counts}, count(provider_id) - count(DISTINCT provider_id) FROM replies NOT INDEXED"  # noqa: S608
+            return list(self._execute(sql)[0])
+
+        return count() if self.write else list(self.kept("calls-1", None, count))
 
     def last_failure(self, judges: Sequence[str] = ()) -> str | None:
         """Read the sentence of the newest call that delivered nothing; of these judges, if some are named by id.
@@ -600,8 +628,7 @@ class Store:
 
     def repeated_provider_ids(self) -> int:
         """Count calls that came back under a request id of an earlier call."""
-        sql = "SELECT count(provider_id) - count(DISTINCT provider_id) FROM replies"
-        return int(self._execute(sql)[0][0])
+        return self._calls()[2]
 
     def add_event(self, name: str, text: str) -> None:
         """Record what the run noticed, without bodies, and say it to the log."""
@@ -641,12 +668,20 @@ class Store:
         columns = f"{_COLUMNS}, checksum"
         self._execute("ATTACH ? AS part", (str(part.path),))
         with self._transaction():
+            makers = f"SELECT name FROM part.makers WHERE name NOT LIKE '{_OF_ALL}%'"  # noqa: S608 - constants
+            derived = (
+                "SELECT makers.id, source, value, checksum FROM part.derived "
+                "JOIN part.makers AS theirs ON theirs.id = maker JOIN makers ON makers.name = theirs.name"
+            )
+            events = "FROM part.events WHERE class <> 'shards' ORDER BY id"
             for statement in (
                 "INSERT OR IGNORE INTO meta SELECT * FROM part.meta",
                 "INSERT INTO questions SELECT * FROM part.questions",
                 f"INSERT INTO replies ({columns}) SELECT {columns} FROM part.replies ORDER BY id",  # noqa: S608 - constants
                 "INSERT INTO batches SELECT * FROM part.batches",
-                "INSERT INTO events SELECT NULL, time, class, text, checksum FROM part.events ORDER BY id",
+                f"INSERT INTO events SELECT NULL, time, class, text, checksum {events}",
+                f"INSERT OR IGNORE INTO makers (name) {makers}",
+                f"INSERT OR IGNORE INTO derived {derived}",
             ):
                 self._execute(statement)
         self._execute("DETACH part")
@@ -657,9 +692,15 @@ class Store:
         return {row[0] for row in self._execute(sql, (prefix, prefix + "~"))}
 
 
+def _stamped(r: StoredReply, now: float) -> StoredReply:
+    """Give a reply its time."""
+    values = [*_values(r)[:-1], now]
+    return StoredReply(*values)
+
+
 def _row(r: StoredReply) -> tuple[Any, ...]:
-    stored = replace(r, text=encodable(r.text), raw=encodable(r.raw))
-    return tuple(getattr(stored, name) for name in _FIELDS)
+    key, stage, question_id, index, status, text, raw, *more = _values(r)
+    return key, stage, question_id, index, status, encodable(text), encodable(raw), *more
 
 
 def _place(row: Sequence[Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -11,8 +12,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from semece.canonical_json import canonical, ordinary, replacing
-from semece.errors import DiskError, StoreError, shortened, visible
+from semece.canonical_json import canonical, replacing
+from semece.errors import DiskError, StoreError, beside, ordinary, shortened, visible
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import TABLES as DERIVED_TABLES
 from semece.store.derived import derived_checksum
@@ -93,7 +94,7 @@ def connect(path: str, *, write: bool, aside: bool = False) -> sqlite3.Connectio
     file = Path(path)
     if write:
         made_if_absent(path)
-    _check_header(file)
+    _check_header(file, refused=DiskError if write else StoreError)
     if not write:
         _undo_what_was_cut_short(file)
     with explained(path):
@@ -201,14 +202,15 @@ def _undo_what_was_cut_short(file: Path) -> None:
             c.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
-def _check_header(file: Path) -> None:
+def _check_header(file: Path, *, refused: type[StoreError]) -> None:
     if not file.exists():
-        raise StoreError(f"{file} does not exist; 'semece run' makes run files")
+        raise StoreError(f"{file} does not exist{beside(file)}; 'semece run' makes run files")
     try:
         with ordinary(file).open("rb") as stream:
             head = stream.read(16)
     except OSError as error:
-        raise DiskError(f"{file} cannot be read: {error.strerror or error}") from None
+        kind = refused if error.errno == errno.EINVAL else DiskError  # what is no file is another word than was meant
+        raise kind(f"{file} cannot be read: {error.strerror or error}") from None
     if head != b"SQLite format 3\x00":
         raise StoreError(f"{file} is not a semece run file; nothing in it was changed")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from semece.errors import ParseError, shortened
+from semece.errors import ParseError, meant, shortened
 from semece.runs import Binning
 from semece.sampling import (
     CallSettings,
@@ -152,7 +152,9 @@ def read_study(path: str | Path) -> Study:
     text, tables = toml_in(source)
     if unknown := sorted(set(tables) - {*TABLES, "prices"}):
         names = ", ".join(f"[[{name}]]" if name in LISTS else f"[{name}]" for name in (*TABLES, "prices"))
-        raise ParseError(f"{where}: expected the tables {names}; got {unknown[0]}")
+        raise ParseError(
+            f"{where}: expected the tables {names}; got {unknown[0]}{meant(unknown[0], (*TABLES, 'prices'))}"
+        )
     head, judge, analysis = (_table(where, tables, name) for name in ("study", "judge", "analysis"))
     models, datasets = (_rows(where, tables, name) for name in LISTS)
     if "name" not in head:
@@ -199,7 +201,7 @@ def _checked(here: str, table: Mapping[str, Any], rows: Mapping[str, Option]) ->
     options = {name.replace("-", "_"): value for name, value in table.items()}
     for name, value in options.items():
         if name not in rows:
-            raise ParseError(f"{here} has no option {name!r}; its options are {', '.join(rows)}")
+            raise ParseError(f"{here} has no option {name!r}{meant(name, rows)}; its options are {', '.join(rows)}")
         if not rows[name].takes(value) or value == "":
             wanted = "text, not empty" if rows[name].wanted == "text" else rows[name].wanted
             raise ParseError(f"{here}: {name} must be {wanted}; got {_short(value)}")

@@ -8,9 +8,8 @@ import zipfile
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.canonical_json import ordinary
 from semece.compare.audit.sheets import package
-from semece.errors import ParseError, on_one_line
+from semece.errors import ParseError, on_one_line, ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

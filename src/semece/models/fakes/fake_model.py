@@ -15,7 +15,7 @@ from math import isnan, log, nan
 from typing import TYPE_CHECKING, Any, Unpack
 from urllib.parse import parse_qsl
 
-from semece.errors import ModelError
+from semece.errors import ModelError, meant
 from semece.models.fakes.faults import FakeService, Faults, Misbehaviour, prompt_of, uniform
 
 if TYPE_CHECKING:
@@ -287,7 +287,7 @@ def _options(given: Mapping[str, str], *own: str) -> dict[str, Any]:
     """Read what a fake is told, and what every fake takes: faults and latency."""
     known = (*own, *_SHARED)
     if unknown := [name for name in given if name not in known]:
-        raise ValueError(f"a fake model takes {', '.join(known)}; got {unknown[0]!r}")
+        raise ValueError(f"a fake model takes {', '.join(known)}; got {unknown[0]!r}{meant(unknown[0], known)}")
     read = {name: _READ[name](name, text) for name, text in given.items()}
     about = {"fault": "rates", "fault_seed": "seed", "retry_after": "retry_after", "slow_seconds": "slow_seconds"}
     faults = Faults(**{field: read.pop(name) for name, field in about.items() if name in read})

@@ -11,6 +11,7 @@ from .canvas import NAMES as NAMES
 from .canvas import OTHERS as OTHERS
 from .canvas import figure as figure
 from .canvas import grid as grid
+from .canvas import legend_below as legend_below
 from .canvas import look_of as look_of
 from .canvas import save as save
 from .canvas import shared_legend as shared_legend
@@ -23,6 +24,8 @@ from .diagnostic_figures import plot_sweep as plot_sweep
 from .diagnostic_figures import plot_sweep_ece as plot_sweep_ece
 from .dot_plots import dots_height as dots_height
 from .dot_plots import dots_of_runs as dots_of_runs
+from .overview import plot_overview as plot_overview
+from .overview import plot_right_and_wrong as plot_right_and_wrong
 from .reliability import plot_reliability as plot_reliability
 from .reliability import plot_reliability_curves as plot_reliability_curves
 from .reliability import plot_reliability_together as plot_reliability_together

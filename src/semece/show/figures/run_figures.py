@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from semece.errors import SemeceError
+from semece.errors import SemeceError, meant
 from semece.show import figures
 from semece.show.tables.paper_tables import (
     POOLED,
@@ -79,7 +79,7 @@ def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figur
         As :func:`semece.show.tables.paper_tables.groups`.
     """
     if name not in FIGURES:
-        raise ValueError(f"figure must be one of {', '.join(FIGURES)}; got {name!r}")
+        raise ValueError(f"figure must be one of {', '.join(FIGURES)}; got {name!r}{meant(name, FIGURES)}")
     if scores and name != "reliability":
         raise ValueError(f"only the figure reliability has a choice of scores; got {name!r}")
     every = list(groups(runs))
@@ -208,7 +208,8 @@ def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -
     order = dict.fromkeys((*figures.NAMES, *(name for group in shown for name in group.pool.scores)))
     names = [name for name in scores or order if name in found]
     if missing := [name for name in scores if name not in found]:
-        raise SemeceError(f"no run has a confidence {missing[0]!r}; there are {', '.join(sorted(found))}")
+        near = meant(missing[0], found)
+        raise SemeceError(f"no run has a confidence {missing[0]!r}{near}; there are {', '.join(sorted(found))}")
     if len(names) > MOST:
         raise SemeceError(f"a figure has at most {MOST} panels; choose confidences with --score: {', '.join(names)}")
     fig, axes = _panels(len(names))

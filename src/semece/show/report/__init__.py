@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from semece.errors import SemeceError, in_dollars
 from semece.runs import all_names, row_of_run
 from semece.runs import write as write_file
-from semece.show.report.page import MARK, Page, render
+from semece.show.report.page import MARK, Page, render, room_of
 from semece.show.report.sections import recalibration_section
 from semece.show.tables.paper_tables import group_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from semece.runs import Names, Run
 
-__all__ = ["Page", "build", "page_of", "render", "write"]
+__all__ = ["Page", "build", "page_of", "render", "room_of", "write"]
 
 
 def build(runs: Sequence[Run], output: str | Path = "report.html") -> Path:
@@ -45,7 +45,14 @@ def build(runs: Sequence[Run], output: str | Path = "report.html") -> Path:
         If ``output`` is there and is not a report, or cannot be written.
     """
     refuse_foreign(Path(output))
-    return write(render([page_of(run, names) for run, names in zip(runs, all_names(runs), strict=True)]), output)
+    return write(render(_pages(runs), room=room_of(len(runs))), output)
+
+
+def _pages(runs: Sequence[Run]) -> Iterator[Page]:
+    """Read one run after the other; what was read of it is let go before the next."""
+    for run, names in zip(runs, all_names(runs), strict=True):
+        yield page_of(run, names)
+        run.forget()
 
 
 def page_of(run: Run, names: Names) -> Page:
@@ -62,6 +69,7 @@ def page_of(run: Run, names: Names) -> Page:
         events=run.events,
         group=group_of(names.model, [run]) if (estimates["status"] == "complete").any() else None,
         recalibrated=recalibration_section(run.recalibration_effects),
+        names=names,
     )
 
 
@@ -80,7 +88,7 @@ def cost_text(dollars: float | None, asked: int, answered: int) -> str:
 
 def refuse_foreign(path: Path) -> None:
     """Refuse to overwrite a file that is not a report."""
-    if not path.exists():
+    if path.is_dir() or not path.exists():  # who writes there is told by the disk
         return
     if path.is_file():
         with path.open("rb") as file:

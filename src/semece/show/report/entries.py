@@ -1,50 +1,67 @@
-"""What the page says of one question: its classes, their sizes and grades, and what deserves a look."""
+"""The questions of a run as the page carries them: columns to search and sort by, and what an opened row shows.
+
+Both are JSON, deflated and written in letters, so that a page of many thousand questions stays small; the page's script
+unpacks what is looked at.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
+import re
+import zlib
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.errors import on_one_line
+from semece.runs import number_text
 from semece.show.tables import REASONS
+from semece.show.tables.thresholds import NOTHING, metadata_of, text_of_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from semece.records import Response
     from semece.runs import QuestionView
 
 LONGEST = 300
-"""Characters of a question or an answer that are shown."""
+"""Characters of a question, an answer or a reply that are shown."""
 
+PAGE = 100
+"""Questions that are packed together, and that stand on one page of the list."""
 
 short = partial(on_one_line, most=LONGEST)
-"""Shorten a question or an answer."""
+"""Shorten a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Detail:
-    """How much of each question is shown.
+class Detail(NamedTuple):
+    """How much of each question an opened row shows.
 
     Parameters
     ----------
-    classes : int
-        Most classes.
-    forms : int
-        Most spellings of a class.
-    longest : int
-        Most characters of a spelling.
+    answers, longest : int
+        Most distinct answers, and most characters of one.
+    replies, reply : int
+        Most replies of an answer, and most characters of one.
     """
 
-    classes: int = 50
-    forms: int = 3
+    answers: int = 1000
     longest: int = LONGEST
+    replies: int = 50
+    reply: int = LONGEST
 
 
-DETAILS: tuple[Detail, ...] = (Detail(), Detail(12, 3, 150), Detail(8, 2, 80), Detail(4, 1, 60))
-"""From much to little: a page takes the first that keeps it small enough."""
+DETAILS: tuple[Detail, ...] = (
+    Detail(),
+    Detail(replies=1),
+    Detail(replies=1, reply=120),
+    Detail(replies=0),
+    Detail(12, 150, 0),
+    Detail(4, 60, 0),
+)
+"""From much to little: a run takes the first that keeps its questions small enough."""
 
 VERDICT_WORDS: dict[str | None, str] = {
     "correct": "correct",
@@ -66,138 +83,127 @@ STATUS_WORDS: dict[str, str] = {
 }
 """How a response was read, in words."""
 
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+
+
+_ESCAPE = re.compile(r"\\(u00..|.)")
+"""An escape of JSON: ``u``, ``b`` and ``f`` stand for control characters, all other ones for what a page can hold."""
+
+
+def printable(text: str) -> str:
+    """Put U+FFFD in the place of what a page cannot hold."""
+    return _UNPRINTABLE.sub("\ufffd", text)
+
 
 @dataclass(frozen=True, slots=True)
-class ClassEntry:
-    """One class of answers.
+class PackedQuestions:
+    """The questions of a run, as the page carries them.
 
     Parameters
     ----------
-    form : str
-        Its most frequent spelling, shortened; ``''`` for non-answers.
-    count, share : int, float
-        How many usable responses, and which part of them, in (0, 1].
-    verdict : str
-        In words.
-    forms : tuple of (str, int)
-        Its most frequent other spellings, shortened, with counts.
-    more : int
-        How many spellings are not shown.
+    index : str
+        Columns of all questions (:func:`index_of`), packed.
+    blocks : tuple of str
+        What opened rows show (:func:`inside_of`) of :data:`PAGE` questions each, packed.
+    count : int
+        How many questions there are.
     """
 
-    form: str
+    index: str
+    blocks: tuple[str, ...]
     count: int
-    share: float
-    verdict: str
-    forms: tuple[tuple[str, int], ...]
-    more: int
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionEntry:
-    """One row of the list of questions.
+def pack(value: object) -> str:
+    """Write a value as JSON, deflated, in base64.
 
-    Parameters
-    ----------
-    view : QuestionView
-        The question with its numbers.
-    outcome : str
-        ``right``, ``wrong``, ``tied`` or ``not graded``, for the deployed answer; else why it enters no metric.
-    classes : tuple of ClassEntry
-        Largest first; tie: earliest.
-    hidden : tuple of int
-        How many classes are not shown, and how many responses they hold.
-    unusable : str
-        The responses outside the classes, by reason; ``''`` if there are none.
-    alarms : tuple of str
-        One sentence each.
+    Examples
+    --------
+    >>> unpack(pack(["a", chr(0), chr(92) + "u0000"])) == ["a", chr(0xFFFD), chr(92) + "u0000"]
+    True
     """
-
-    view: QuestionView
-    outcome: str
-    classes: tuple[ClassEntry, ...]
-    hidden: tuple[int, int]
-    unusable: str
-    alarms: tuple[str, ...]
-
-    @property
-    def gap(self) -> float | None:
-        """Sem1 - correctness; None if one of them is missing."""
-        e = self.view.estimate
-        return None if e.sem1 is None or e.correct is None else e.sem1 - e.correct
-
-    @property
-    def difficulty(self) -> float | None:
-        """Sem1 - Sem2; None if one of them is missing."""
-        e = self.view.estimate
-        return None if e.sem1 is None or e.sem2 is None else e.sem1 - e.sem2
-
-    @property
-    def references(self) -> str:
-        """The references on one line, shortened."""
-        return short(" · ".join(self.view.question.references))
-
-    @property
-    def size(self) -> int:
-        """About how many bytes it takes on the page."""
-        texts = [short(self.view.question.text), self.references, *self.alarms]
-        for entry in self.classes:
-            texts += [entry.form, *(form for form, _ in entry.forms)]
-        markup = 1000 + 120 * len(self.classes) + 25 * sum(len(entry.forms) for entry in self.classes)
-        return markup + sum(len(escape(text).encode("utf-8", "replace")) for text in texts)
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    text = printable(_ESCAPE.sub(lambda found: "\ufffd" if found[1][0] in "ubf" else found[0], text))
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
 
 
-def make_entries(views: Sequence[QuestionView], *, largest: int) -> list[QuestionEntry]:
-    """Prepare questions for the page, with as much detail as fits.
+def unpack(text: str) -> Any:  # noqa: ANN401 - what was packed
+    """Read what :func:`pack` wrote."""
+    return json.loads(zlib.decompress(base64.b64decode(text)))
+
+
+def pack_questions(views: Sequence[QuestionView], *, room: int) -> PackedQuestions:
+    """Pack questions with as much detail as fits.
 
     Parameters
     ----------
     views : sequence of QuestionView
         Such as ``Run.question_views()`` gives.
-    largest : int
-        Bytes that they should take together; the least detail is taken even if it takes more.
+    room : int
+        Bytes that they should take; the least detail is taken even if it takes more.
 
     Returns
     -------
-    list of QuestionEntry
+    PackedQuestions
     """
-    entries: list[QuestionEntry] = []
-    for detail in DETAILS:
-        entries = [make_entry(view, detail=detail) for view in views]
-        if sum(entry.size for entry in entries) <= largest:
-            break
-    return entries
-
-
-def make_entry(view: QuestionView, *, detail: Detail = DETAILS[0]) -> QuestionEntry:
-    """Prepare one question for the page.
-
-    Parameters
-    ----------
-    view : QuestionView
-        Such as ``Run.question_views()`` gives.
-    detail : Detail
-        How much of it to show.
-
-    Returns
-    -------
-    QuestionEntry
-    """
-    classes = _classes(view, detail)
-    hidden = classes[detail.classes :]
-    unusable: Counter[str] = Counter(response.status for response in view.responses if not response.usable)
-    return QuestionEntry(
-        view=view,
-        outcome=_outcome(view),
-        classes=tuple(classes[: detail.classes]),
-        hidden=(len(hidden), sum(entry.count for entry in hidden)),
-        unusable=status_list(unusable),
-        alarms=tuple(alarm.text for alarm in view.alarms),
+    index = pack(index_of(views))
+    detail = detail_for(views, room - len(index))
+    blocks = tuple(
+        pack([inside_of(view, detail) for view in views[start : start + PAGE]]) for start in range(0, len(views), PAGE)
     )
+    return PackedQuestions(index, blocks, len(views))
 
 
-def _outcome(view: QuestionView) -> str:
-    """Say whether the deployed answer is right, or why the question does not enter."""
+def detail_for(views: Sequence[QuestionView], room: float) -> Detail:
+    """Choose how much is shown, by the size of one block of questions from all over the run."""
+    some = views[:: max(1, len(views) // PAGE)][:PAGE]
+    for detail in DETAILS[:-1]:
+        if len(pack([inside_of(view, detail) for view in some])) * len(views) <= room * len(some):
+            return detail
+    return DETAILS[-1]
+
+
+def index_of(views: Sequence[QuestionView]) -> dict[str, Any]:
+    """Give the columns that the list shows, searches and sorts by.
+
+    Returns
+    -------
+    dict
+        Lists with an entry per question: ``id``, ``text``, ``references``, ``answer``, ``outcome``; ``sem1``,
+        ``sem2``, ``verbalized``, ``margin``, ``correct``: numbers to sort by, and ``texts`` the same as they are shown;
+        ``alarms``, how many; ``excluded``, 1 or 0. ``slices``: of each column of metadata its values, and the place
+        of each question's value among them.
+    """
+    estimates = [view.estimate for view in views]
+    numbers = {name: [getattr(each, name) for each in estimates] for name in NUMBERS}
+    return {
+        "id": [view.question.id for view in views],
+        "text": [short(view.question.text) for view in views],
+        "references": [short(" · ".join(view.question.references)) for view in views],
+        "answer": [answer_of(view) for view in views],
+        "outcome": [outcome_of(view) for view in views],
+        **{name: [None if x is None else round(x, 6) for x in column] for name, column in numbers.items()},
+        "texts": {name: [number_text(x) for x in numbers[name]] for name in NUMBERS[:-1]},
+        "alarms": [len(view.alarms) for view in views],
+        "excluded": [int(each.status != "complete") for each in estimates],
+        "slices": {name: _places(values) for name, values in metadata_columns(views).items()},
+    }
+
+
+NUMBERS = ("sem1", "sem2", "verbalized", "margin", "correct")
+"""Numbers of a question that the list needs."""
+
+
+def answer_of(view: QuestionView) -> str:
+    """Give the answer that a user would see, shortened: the most frequent one, of a tie the earliest."""
+    if view.partition is None:
+        return ""
+    sizes = Counter(view.partition.labels)
+    return short(view.partition.representatives[max(sorted(sizes), key=sizes.__getitem__)]) or "(no answer)"
+
+
+def outcome_of(view: QuestionView) -> str:
+    """Say whether that answer is right, wrong or tied with others, or why the question does not enter."""
     estimate = view.estimate
     if estimate.status != "complete":
         return REASONS.get(estimate.status, estimate.status)
@@ -206,32 +212,80 @@ def _outcome(view: QuestionView) -> str:
     return {1.0: "right", 0.0: "wrong"}.get(estimate.correct, "tied")
 
 
-def _classes(view: QuestionView, detail: Detail) -> list[ClassEntry]:
-    """List the classes of a question, largest first."""
+MOST_SLICES = 20
+"""A column of metadata with more values than that, or than half of the questions, is no slice."""
+
+
+def metadata_columns(views: Sequence[QuestionView]) -> dict[str, list[str]]:
+    """Give the columns of metadata that questions can be sliced by: a few values, each of some questions."""
+    every = [metadata_of(view.question.metadata) for view in views]
+    names = list(dict.fromkeys(name for each in every for name in each))
+    columns = {name: [text_of_value(each.get(name)) or NOTHING for each in every] for name in names}
+    most = min(MOST_SLICES, len(views) // 2)
+    return {name: values for name, values in columns.items() if 2 <= len({*values}) <= most}
+
+
+def _places(values: Sequence[str]) -> dict[str, Any]:
+    names = sorted({*values})
+    place = {name: i for i, name in enumerate(names)}
+    return {"values": names, "of": [place[value] for value in values]}
+
+
+def inside_of(view: QuestionView, detail: Detail) -> dict[str, Any]:
+    """Give what an opened row shows of a question.
+
+    Returns
+    -------
+    dict
+        ``classes``, largest first, of a tie the earliest: lists of the form, the count, the share of the usable
+        responses, the grade in words, the distinct answers (:func:`_answer`), and how many more there are;
+        ``said``: how many answers in how many classes, and what could not be used; ``metadata``: pairs of texts;
+        ``alarms``.
+    """
+    unusable: Counter[str] = Counter(response.status for response in view.responses if not response.usable)
+    estimate = view.estimate
+    facts = [f"{estimate.n_responses} usable answers in {estimate.n_classes} classes", status_list(unusable)]
+    metadata = metadata_of(view.question.metadata)
+    return {
+        "classes": list(_classes(view, detail)),
+        "said": [fact for fact in facts if fact],
+        "metadata": [[name, short(text_of_value(value) or "")] for name, value in metadata.items()],
+        "alarms": [short(alarm.text) for alarm in view.alarms],
+    }
+
+
+def _classes(view: QuestionView, detail: Detail) -> Iterator[list[Any]]:
     if view.partition is None:
-        return []
+        return
+    members: dict[int, list[Response]] = {}
     usable = [response for response in view.responses if response.usable]
-    forms: dict[int, Counter[str]] = {}
     for label, response in zip(view.partition.labels, usable, strict=True):
-        forms.setdefault(label, Counter())[response.answer] += 1
-    entries = [
-        _class_entry(view.partition.representatives[label], counter, len(usable), view.grades.get(label), detail)
-        for label, counter in sorted(forms.items())
-    ]
-    return sorted(entries, key=lambda entry: -entry.count)
+        members.setdefault(label, []).append(response)
+    left = detail.answers
+    for label in sorted(members, key=lambda label: (-len(members[label]), label)):
+        answers = Counter(response.answer for response in members[label]).most_common()
+        form, count = view.partition.representatives[label], len(members[label])
+        told = [_answer(text, members[label], detail) for text, _ in answers[:left]]
+        verdict = VERDICT_WORDS[view.grades.get(label)]
+        yield [
+            on_one_line(form, detail.longest),
+            count,
+            round(count / len(usable), 4),
+            verdict,
+            told,
+            len(answers) - len(told),
+        ]
+        left -= len(told)
 
 
-def _class_entry(form: str, forms: Counter[str], total: int, verdict: str | None, detail: Detail) -> ClassEntry:
-    """Describe one class."""
-    others = [(other, count) for other, count in forms.most_common(detail.forms) if other != form]
-    return ClassEntry(
-        form=on_one_line(form, detail.longest),
-        count=forms.total(),
-        share=forms.total() / total,
-        verdict=VERDICT_WORDS[verdict],
-        forms=tuple((on_one_line(other, detail.longest), count) for other, count in others),
-        more=len(forms) - len(others) - (form in forms),
-    )
+def _answer(text: str, members: Sequence[Response], detail: Detail) -> list[Any]:
+    """Give one distinct answer: its text, its count, the stated confidences, some replies, and how many more."""
+    same = [response for response in members if response.answer == text]
+    stated = Counter(number_text(r.confidence) for r in same if r.confidence is not None)
+    told = ", ".join(value if count == 1 else f"{count}\xa0×\xa0{value}" for value, count in sorted(stated.items()))
+    replies = list(dict.fromkeys(r.text for r in same if " ".join(r.text.split()) != " ".join(text.split())))
+    shown = [on_one_line(reply, detail.reply) for reply in replies[: detail.replies]]
+    return [on_one_line(text, detail.longest), len(same), told, shown, len(replies) - len(shown)]
 
 
 def status_list(counts: Mapping[str, int], *, of: Iterable[str] = STATUS_WORDS) -> str:

@@ -6,17 +6,38 @@ import base64
 import hashlib
 import io
 import re
+import warnings
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import polars as pl
 
-from semece.runs import cells, scores_in, shown
+from semece.runs import Names, cells, number_text, scores_in, shown
 from semece.show import figures
-from semece.show.report.entries import STATUS_WORDS, make_entries, short, status_list
-from semece.show.report.sections import sections
+from semece.show.report.entries import (
+    PAGE,
+    STATUS_WORDS,
+    answer_of,
+    metadata_columns,
+    pack_questions,
+    printable,
+    short,
+    status_list,
+)
+from semece.show.report.first_screen import (
+    SEEN,
+    Compared,
+    advice,
+    compared_verdict,
+    comparison,
+    overview,
+    slices_section,
+    surest_wrong,
+)
+from semece.show.report.sections import Drawing, sections
 from semece.show.tables import (
     NOTE,
     bounds_text,
@@ -29,7 +50,7 @@ from semece.show.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from jinja2 import Template
     from markupsafe import Markup
@@ -42,10 +63,11 @@ if TYPE_CHECKING:
 MARK = '<meta name="generator" content="semece">'
 """Stands in the first lines of every page of ours."""
 
-LARGEST = 13_000_000
+LARGEST = 11_000_000
 """Bytes that all questions of a page should take; detail is left out to keep to it."""
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+SMALLEST = 450
+"""Bytes that a question is given even where they are more than that."""
 
 _ESTIMATORS: dict[str, str] = {
     "sem1": "Sem1, the share of the largest class",
@@ -90,6 +112,8 @@ class Page:
         Its complete questions, pooled; None if there is none.
     recalibrated : Section or None
         What the map changes that recalibrates it; None if none does.
+    names : Names or None
+        What dataset and model are called; the summary's ``run`` if None.
     """
 
     summary: Mapping[str, Any]
@@ -102,17 +126,20 @@ class Page:
     events: tuple[str, ...] = ()
     group: PooledQuestions | None = None
     recalibrated: Section | None = None
+    names: Names | None = None
 
 
-def render(pages: Sequence[Page], *, title: str | None = None) -> str:
+def render(pages: Iterable[Page], *, title: str | None = None, room: float = LARGEST) -> str:
     """Write the report of runs as one page.
 
     Parameters
     ----------
-    pages : sequence of Page
-        One or more.
+    pages : iterable of Page
+        One or more; each is let go before the next is asked for.
     title : str, optional
         The heading; the run's name, or how many they are, by default.
+    room : float
+        Bytes that the questions of one run should take.
 
     Returns
     -------
@@ -124,21 +151,44 @@ def render(pages: Sequence[Page], *, title: str | None = None) -> str:
     ValueError
         If there is no page.
     """
-    if not pages:
+    runs = [_run(page, number, room=room) for number, page in enumerate(pages, start=1)]
+    if not runs:
         raise ValueError("a report needs at least one run; got none")
-    room = LARGEST / max(1, sum(len(page.views) for page in pages))
     script = _own("script.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     text = _template().render(
-        title=title or (pages[0].summary["run"] if len(pages) == 1 else plural(len(pages), "run")),
+        title=title or (runs[0]["name"] if len(runs) == 1 else plural(len(runs), "run")),
         style=_ours(_own("style.css")),
         script=_ours(script),
         script_hash=f"sha256-{digest}",
-        summary=_frame(headline(summary_frame(page.summary for page in pages)), upright=True),
         note=NOTE,
-        runs=[_run(page, prefix=f"r{i}", room=room) for i, page in enumerate(pages)],
+        runs=runs,
+        seen=SEEN,
+        page_size=PAGE,
+        **_together(runs),
     )
-    return _UNPRINTABLE.sub("\ufffd", text)
+    return printable(text)
+
+
+def room_of(runs: int) -> float:
+    """Say how many bytes the questions of one of some runs should take."""
+    return LARGEST / max(1, runs)
+
+
+def _together(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Prepare what is said of all runs: the numbers of each, notes once, and pictures of several."""
+    head, rows = cells(headline(summary_frame(run["compared"].summary for run in runs)))
+    notes: dict[str, list[str]] = {}
+    for run in runs:
+        for text in filter(None, (run["ruled"], run["partial"])):
+            notes.setdefault(text, []).append(run["name"])
+    found: dict[str, Any] = {"numbers": [list(zip(head, row, strict=True))[1:] for row in rows]}
+    found["notes"] = [(text, [] if len(names) == len(runs) else names) for text, names in notes.items()]
+    if len(runs) > 1:
+        every = [run["compared"] for run in runs]
+        found["verdict"] = compared_verdict([each.summary for each in every])
+        found["pictures"] = [_drawn(drawing, prefix="all") for drawing in comparison(every)]
+    return found
 
 
 def _ours(text: str) -> Markup:
@@ -160,28 +210,77 @@ def _template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, loader=FileSystemLoader(Path(__file__).parent), trim_blocks=True
     )
-    environment.filters["shorten"] = short
+    environment.filters |= {"shorten": short, "number": number_text, "breakable": breakable}
+    environment.filters |= {"deep_link": deep_link, "said": said}
     return environment.get_template("template.html")
 
 
-def _run(page: Page, *, prefix: str, room: float) -> dict[str, Any]:
-    """Prepare the section of one run."""
+def said(text: str) -> str:
+    r"""Keep a number and its unit on one line.
+
+    Examples
+    --------
+    >>> said("95 % of 24 answers")
+    '95\xa0% of 24 answers'
+    """
+    return re.sub(r"(?<=\d) %", "\xa0%", text)
+
+
+def breakable(text: str) -> Markup:
+    """Let a long name break after its punctuation, and nowhere else.
+
+    Examples
+    --------
+    >>> breakable("a/<b>")
+    Markup('a/<wbr>&lt;b&gt;')
+    """
+    return _ours(re.sub(r"([/_:.,?=-])(?=.)", r"\1<wbr>", escape(text)))
+
+
+def deep_link(question_id: str, number: int) -> str:
+    """Give the place of a question of a run, as the page's script reads it.
+
+    Examples
+    --------
+    >>> deep_link("q 1&2", 1), deep_link("q1", 3)
+    ('q=q%201%262', 'run=3&q=q1')
+    """
+    name = quote(printable(question_id), safe="")
+    return f"q={name}" if number == 1 else f"run={number}&q={name}"
+
+
+def _run(page: Page, number: int, *, room: float) -> dict[str, Any]:
+    """Prepare what the page says of one run."""
+    summary, views, prefix = page.summary, page.views, f"r{number}"
+    names = page.names or Names("runs", summary["run"])
+    first, curve = overview(summary, page.estimates), reliability(page.estimates, "sem1")
     return {
-        "name": page.summary["run"],
-        **says(page.summary),
+        "name": summary["run"],
+        "number": number,
+        "prefix": prefix,
+        "compared": Compared(names, summary, curve),
+        **says(summary),
         "ruled": _ruled(page.judges),
         "partial": _partial(*page.complete),
-        "figures": _figures(page.estimates, _words(page.summary), prefix=prefix),
+        "advice": advice(summary, page.group, page.complete),
+        "picture": first and _drawn(first, prefix=prefix),
+        "figures": _figures(page.estimates, _words(summary), prefix=prefix) + _counts(curve, prefix=prefix),
         "sections": [_section(section, prefix=prefix) for section in _sections(page)],
         "facts": _facts(page),
-        "entries": make_entries(page.views, largest=round(room * len(page.views))),
+        "wrong": [(view, answer_of(view)) for view in surest_wrong(views, most=MOST_WRONG)],
+        "questions": pack_questions(views, room=round(max(room, SMALLEST * len(views)))),
     }
 
 
+MOST_WRONG = 20
+"""How many of the surest wrong answers are listed."""
+
+
 def _sections(page: Page) -> Iterator[Section]:
-    """Give the parts of a run's page, the recalibration first."""
+    """Give the parts of a run's page, the recalibration first, slices last."""
     yield from filter(None, [page.recalibrated])
     yield from sections(page.group) if page.group else ()
+    yield from filter(None, [slices_section(page.views, metadata_columns(page.views))])
 
 
 def _ruled(judges: tuple[str, str]) -> str:
@@ -232,7 +331,7 @@ def _words(summary: Mapping[str, Any]) -> dict[str, str]:
 
 def _figures(estimates: pl.DataFrame, words_of: Mapping[str, str], *, prefix: str) -> list[dict[str, Any]]:
     """Draw a reliability diagram of each estimator that has numbers."""
-    drawn = []
+    drawn: list[dict[str, Any]] = []
     for place, (name, words) in enumerate(words_of.items()):
         table = reliability(estimates, name)
         if table is None:
@@ -244,6 +343,22 @@ def _figures(estimates: pl.DataFrame, words_of: Mapping[str, str], *, prefix: st
         svg = inline_svg(fig, prefix=f"{prefix}{own}", title=f"Reliability diagram. {caption}")
         drawn.append({"name": figures.NAMES.get(name, name), "caption": caption, "svg": svg, "table": _bins(table)})
     return drawn
+
+
+def _counts(table: pl.DataFrame | None, *, prefix: str) -> list[dict[str, Any]]:
+    """Draw the right and the wrong answers by Sem1, if it has numbers."""
+    if table is None:
+        return []
+    fig, (ax,) = figures.figure()
+    figures.plot_right_and_wrong(table, ax=ax)
+    caption = "Questions by Sem1: those answered right upwards, those answered wrong downwards."
+    return [_drawn(Drawing("counts", fig, caption), prefix=prefix)]
+
+
+def _drawn(drawing: Drawing, *, prefix: str) -> dict[str, Any]:
+    """Prepare a figure with its caption."""
+    svg = inline_svg(drawing.figure, prefix=f"{prefix}{drawing.name}", title=drawing.caption)
+    return {"caption": drawing.caption, "svg": svg, "table": None}
 
 
 def inline_svg(fig: Figure, *, prefix: str, title: str) -> Markup:
@@ -270,7 +385,11 @@ def inline_svg(fig: Figure, *, prefix: str, title: str) -> Markup:
     (True, True, False)
     """
     buffer = io.StringIO()
-    with figures.style({"svg.fonttype": "none"}):
+    with figures.style({"svg.fonttype": "none"}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # texts stay texts, in the fonts of who reads the page
+        if engine := fig.get_layout_engine():  # once here; saving would draw everything a second time for it
+            engine.execute(fig)
+            fig.set_layout_engine("none")
         fig.savefig(buffer, format="svg", metadata={"Date": None}, facecolor="none")
     text = buffer.getvalue().partition("<svg")[2]
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
@@ -286,12 +405,11 @@ def inline_svg(fig: Figure, *, prefix: str, title: str) -> Markup:
 
 def _section(section: Section, *, prefix: str) -> dict[str, Any]:
     """Prepare a section: its sentences, figures, and the numbers behind them."""
-    drawn = [
-        {"caption": each.caption, "svg": inline_svg(each.figure, prefix=f"{prefix}{each.name}", title=each.caption)}
-        for each in section.drawings
-    ]
+    drawn = [_drawn(each, prefix=prefix) for each in section.drawings]
     table = section.table[[column.name for column in section.table if column.null_count() < column.len()]]
-    return {"title": section.title, "sentences": section.sentences, "figures": drawn, "table": _frame(table)}
+    place = re.sub(r"[^a-z]+", "-", section.title.lower()).strip("-")
+    words = {"title": section.title, "place": place, "sentences": section.sentences}
+    return words | {"figures": drawn, "table": _frame(table)}
 
 
 def _bins(table: pl.DataFrame) -> dict[str, Any]:
@@ -300,9 +418,7 @@ def _bins(table: pl.DataFrame) -> dict[str, Any]:
     return _frame(table.select(pl.Series("bin", ranges), pl.col("count").alias("questions"), *table.columns[3:]))
 
 
-def _frame(table: pl.DataFrame, *, upright: bool = False) -> dict[str, Any]:
-    """Give a table's texts, and which columns hold numbers; an upright table has a column for each row."""
+def _frame(table: pl.DataFrame) -> dict[str, Any]:
+    """Give a table's texts, and which columns hold numbers."""
     head, rows = cells(table)
-    if upright:
-        return {"head": [], "numeric": [False] * (1 + len(rows)), "rows": list(zip(head, *rows, strict=True))}
     return {"head": head, "numeric": [table.schema[name].is_numeric() for name in shown(table.columns)], "rows": rows}

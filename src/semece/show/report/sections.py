@@ -137,7 +137,7 @@ def _gap_text(row: dict[str, Any]) -> str:
 
 def _abstention(group: PooledQuestions) -> Section:
     table = abstention_rows(group)
-    sentences = tuple(map(_threshold, table.filter(score="sem1").to_dicts()))
+    sentences = tuple(map(threshold_sentence, table.filter(score="sem1").to_dicts()))
     caption = "The share of wrong answers if only the most confident questions are answered."
     half = int(((group.pool.correct % 1) > 0).sum())
     if half:
@@ -147,7 +147,7 @@ def _abstention(group: PooledQuestions) -> Section:
     return Section("When to abstain", sentences, (_draw("risk-coverage", group, caption),), table)
 
 
-def _threshold(row: dict[str, object]) -> str:
+def threshold_sentence(row: dict[str, object]) -> str:
     """Say from which Sem1 on to answer, or why nothing can be promised."""
     target = f"{number_text(100 * float(str(row['target'])), 0)} %"
     if row["threshold"] is None:

@@ -38,7 +38,7 @@ from semece.runs import (
 )
 from semece.show.tables.captions import fitted
 from semece.show.tables.judge_tables import grading_table, pairs_table, partition_table
-from semece.show.tables.paper_tables import TABLES, By, arms_of, not_pooled, paper_table
+from semece.show.tables.paper_tables import TABLES, By, arms_of, audit_note, not_pooled, paper_table
 from semece.show.tables.theory_tables import constants_table, regime_table
 from semece.show.tables.thresholds import Decision, decide
 
@@ -52,6 +52,7 @@ __all__ = [
     "Decision",
     "Format",
     "arms_of",
+    "audit_note",
     "bounds_text",
     "cells",
     "constants_table",

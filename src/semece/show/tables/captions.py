@@ -46,9 +46,15 @@ def intervals_of(*names: str) -> tuple[str, ...]:
 SCORED = ("ece", "smooth_ece", "ece_sweep", "brier", "auroc", "aurc", "recalibrated_ece", "recalibrated_brier")
 
 PAPER_TABLES: dict[str, PaperTable] = {
-    "ece": PaperTable(TABLES["ece"], "Accuracy, held-out gap and calibration errors (ECE), as shares in [0, 1]."),
+    "ece": PaperTable(
+        TABLES["ece"],
+        "Accuracy, held-out gap and calibration errors (ECE), as shares in [0, 1].",
+        ("audit", "corrected"),
+    ),
     "ece-common": PaperTable(
-        TABLES["ece"], "Accuracy, held-out gap and calibration errors (ECE) on the questions that all models answered."
+        TABLES["ece"],
+        "Accuracy, held-out gap and calibration errors (ECE) on the questions that all models answered.",
+        ("audit", "corrected"),
     ),
     "semx": PaperTable(TABLES["semx"], "SemX by bin: held-out frequency, accuracy and their difference."),
     "semx-budget": PaperTable(BUDGET_TABLES["semx"], "Held-out gap and SemX-ECE of n answers per question."),

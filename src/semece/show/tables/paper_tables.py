@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from semece.errors import SemeceError
+from semece.errors import SemeceError, meant
 from semece.runs import (
     CONFIDENCES,
     UNNAMED,
     Binning,
     all_names,
     class_columns,
+    corrected_columns,
     graded_classes,
     metric_columns,
     metrics_of,
@@ -221,7 +222,7 @@ def paper_table(name: str, runs: Sequence[Run], *, by: By = "bin") -> pl.DataFra
         As :func:`groups`.
     """
     if name not in TABLES:
-        raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}")
+        raise ValueError(f"table must be one of {', '.join(TABLES)}; got {name!r}{meant(name, TABLES)}")
     if by not in {"bin", "budget"}:
         raise ValueError(f"by must be bin or budget; got {by!r}")
     if by == "budget" and name not in BUDGET_TABLES:
@@ -240,6 +241,29 @@ def named(group: PooledQuestions, part: pl.DataFrame) -> pl.DataFrame:
     return part.select(*names, *part.columns)
 
 
+def audit_note(name: str, runs: Sequence[Run]) -> str:
+    """Say what the audits of some runs change in a table; empty without one, and where every row says it.
+
+    Parameters
+    ----------
+    name : str
+        Of the table.
+    runs : sequence of Run
+        Opened run files.
+
+    Returns
+    -------
+    str
+    """
+    audited = ", ".join(run.name for run in runs if run.correction)
+    if not audited or name == "abstention":
+        return ""
+    if name == "ece":
+        alone = "all others, and rows of several runs, are by the judge alone"
+        return f"an audit corrects the numbers that the column 'corrected' names ({audited}); {alone}"
+    return f"the table {name} is by the judge alone: no audit corrects it ({audited})"
+
+
 def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed = "left") -> pl.DataFrame:
     """Give the row of the paper's Table 1: N, accuracy, and the ECE of each confidence, pooled pairing.
 
@@ -249,6 +273,11 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
         Whose.
     n_bins, closed
         As in :func:`semece.ece`.
+
+    Returns
+    -------
+    DataFrame
+        One row. Where an audit of the judge corrects numbers, ``corrected`` names them and ``audit`` its sheets.
     """
     pool, bins = group.pool, Binning(n_bins, closed)._asdict()
     row: dict[str, Any] = {"questions": len(pool.correct)}
@@ -262,6 +291,10 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
         c, a, ids = known(values, pool.correct, group.ids)
         row |= {"ver_questions": c.size} if confidence.prefix == "ver" else {}
         row |= metric_columns("ece", confidence, c, a, ids=repeated(ids), **bins)
+    if group.correction:
+        found = corrected_columns(group.correction, group.classes, Binning(n_bins, closed))
+        row |= {name: value for name, value in found.items() if name in row}
+        row |= {"audit": found["audit"], "corrected": [name for name in found["corrected"] if name in row]}
     return summary_frame([row])
 
 
@@ -478,15 +511,16 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, 
     """Give the threshold to abstain at for each confidence and target (:func:`semece.abstention_threshold`).
 
     Of the scores of :func:`attempted`. ``coverage`` is the share of all questions asked: failed and refused ones are
-    not answered. ``audit`` names the sheets by
-    which the judge's errors are corrected.
+    not answered. ``needed`` is how many answers a threshold takes, and ``audit`` names the sheets by which the judge's
+    errors are corrected.
     """
-    from semece.stats import abstention_threshold
+    from semece.stats import abstention_threshold, fewest_answers
 
     rows = []
     for name, c, a, _ in attempted(group):
         for target in targets:
             found, condition = abstention_threshold(c, a, target=target, delta=delta, asked=group.asked), IF_RIGHT
+            needed = fewest_answers(target, delta)
             corrected = (
                 group.correction
                 and name in CORRECTABLE
@@ -494,10 +528,11 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, 
             )
             if corrected and not isinstance(corrected, str):
                 found, condition = corrected, IF_AUDITED
+                needed = group.correction.fewest(name, target=target, delta=delta)
             promise = None if found.threshold is None else promise_text(target, delta, condition)
             audit = ", ".join(group.correction.audit.sheets) if group.correction and condition == IF_AUDITED else None
-            row = {"score": name, "target": target, "questions": group.asked, "promise": promise, "audit": audit}
-            rows.append(row | found._asdict())
+            row = {"score": name, "target": target, "questions": group.asked, "needed": needed}
+            rows.append(row | {"promise": promise, "audit": audit} | found._asdict())
     return frame(rows, ABSTENTION)
 
 
@@ -505,6 +540,7 @@ ABSTENTION: dict[str, type] = {
     "score": str,
     "target": float,
     "questions": int,
+    "needed": int,
     "threshold": float,
     "answered": int,
     **dict.fromkeys(("coverage", "accuracy", "accuracy_low"), float),

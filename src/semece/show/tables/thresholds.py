@@ -6,12 +6,13 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.runs import plural
+from semece.errors import meant
+from semece.runs import label, plural
 from semece.show.tables.paper_tables import ABSTENTION, abstention_rows, attempted, group_of, promise_text
 from semece.stats import fewest_answers, frame, slice_thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -30,9 +31,9 @@ class Decision(NamedTuple):
     needs : tuple of str
         What a threshold takes, said before any is looked for.
     table : DataFrame
-        A row per score, with slices one per score and slice: ``score``, ``target``, ``questions`` (asked),
-        ``threshold``, ``answered``, ``coverage`` (share of the questions asked), ``accuracy``, ``accuracy_low``,
-        ``promise``, ``reason``; of slices also ``slice``, ``answers`` and ``needed``.
+        A row per score, with slices one per score and slice: ``score``, ``target``, ``questions`` (asked), ``needed``
+        (fewest answers of a threshold), ``threshold``, ``answered``, ``coverage`` (share of the questions asked),
+        ``accuracy``, ``accuracy_low``, ``promise``, ``audit``, ``reason``; of slices also ``slice`` and ``answers``.
     notes : tuple of str
         What is promised, and under which conditions.
     group : PooledQuestions
@@ -71,16 +72,47 @@ def decide(run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | Non
         No question is complete.
     """
     group = group_of(run.model, [run])
-    alone = fewest_answers(target, delta)
-    needs = (f"A threshold takes at least {alone:,} answers, all of them right, to promise {_percent(target)}.",)
     if by is None:
         table = abstention_rows(group, [target], delta=delta)
-        return Decision(needs, table, (*_promise(table), *_notes(group, table)), group)
+        return Decision(tuple(_needs(table, target, delta)), table, (*_promises(table), *_notes(group, table)), group)
     slices = slices_of([view.question for view in run.question_views()], by)
     table = slice_rows(group, slices, target=target, delta=delta)
     column = f"Choose the column before you look: {by} is one of many that slices can be made by."
-    notes = (*_promise(table), *_notes(group, table), *([column] if _promised(table) else []))
-    return Decision((*needs, *_shared(table, by)), table, notes, group)
+    notes = (*_promises(table), *_notes(group, table), *([column] if _promised(table) else []), *_alone(group, by))
+    needs = PLAIN_NEED.format("A", fewest_answers(target, delta), _percent(target))
+    return Decision((needs, *_shared(table, by)), table, notes, group)
+
+
+PLAIN_NEED = "{} threshold takes at least {:,} answers, all of them right, to promise {}."
+
+
+def _needs(table: pl.DataFrame, target: float, delta: float) -> Iterator[str]:
+    """Say what a threshold takes: of all scores, or of those that an audit corrects and of the others."""
+    plain, audited = (table.filter(kept) for kept in (table["audit"].is_null(), table["audit"].is_not_null()))
+    if plain.height or not table.height:
+        which = f"Of {_names(plain)} a" if audited.height else "A"
+        yield PLAIN_NEED.format(which, fewest_answers(target, delta), _percent(target))
+    if audited.height:
+        least, most = (int(each) for each in (audited["needed"].min(), audited["needed"].max()))
+        count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        which = f"Of {_names(audited)} a" if plain.height else "A"
+        yield (
+            f"{which} threshold that the audit corrects takes at least {count} answers to promise {_percent(target)}: "
+            "so many that people have judged enough of them."
+        )
+
+
+def _names(table: pl.DataFrame) -> str:
+    """List the scores of a table."""
+    return ", ".join(map(label, dict.fromkeys(table["score"])))
+
+
+def _alone(group: PooledQuestions, by: str) -> tuple[str, ...]:
+    """Say that slices are not corrected, where there is an audit."""
+    if group.correction is None:
+        return ()
+    sheets = ", ".join(group.correction.audit.sheets)
+    return (f"Thresholds by {by} are by the judge alone: the audit ({sheets}) does not correct them.",)
 
 
 def slices_of(questions: Sequence[Question], by: str) -> dict[str, str]:
@@ -91,15 +123,15 @@ def slices_of(questions: Sequence[Question], by: str) -> dict[str, str]:
     ValueError
         No question has the column.
     """
-    found = {question.id: _value(question.metadata, by) for question in questions}
+    found = {question.id: text_of_value(metadata_of(question.metadata).get(by)) for question in questions}
     if all(value is None for value in found.values()):
-        names = sorted({name for question in questions for name in _columns(question.metadata)})
+        names = sorted({name for question in questions for name in metadata_of(question.metadata)})
         known = f"they have {', '.join(names)}" if names else "they have no metadata"
-        raise ValueError(f"the questions must have a column {by!r} to be sliced by; {known}")
+        raise ValueError(f"the questions must have a column {by!r} to be sliced by{meant(by, names)}; {known}")
     return {name: NOTHING if value is None else value for name, value in found.items()}
 
 
-def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
+def metadata_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
     """Give the columns of a question, those of a field ``metadata`` among them."""
     inner = metadata.get("metadata")
     if not isinstance(inner, dict):
@@ -107,9 +139,8 @@ def _columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {**inner, **{name: value for name, value in metadata.items() if name != "metadata"}}
 
 
-def _value(metadata: Mapping[str, Any], by: str) -> str | None:
+def text_of_value(value: object) -> str | None:
     """Write the value of a column as a text; None where there is none."""
-    value = _columns(metadata).get(by)
     if value is None or value == "":
         return None
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
@@ -141,7 +172,7 @@ def slice_rows(
             promise = None if each.found.threshold is None else promise_text(target, delta)
             row = {"score": score, "slice": name, "target": target, "questions": asked[name], "promise": promise}
             rows.append(row | {"answers": each.answers, "needed": each.needed} | each.found._asdict())
-    head = {"score": str, "slice": str, "target": float, "questions": int, "answers": int, "needed": int}
+    head = {"score": str, "slice": str, "target": float, "questions": int, "answers": int}
     return frame(rows, head | ABSTENTION)
 
 
@@ -166,13 +197,17 @@ def _promised(table: pl.DataFrame) -> bool:
     return table["threshold"].null_count() < table.height
 
 
-def _promise(table: pl.DataFrame) -> tuple[str, ...]:
-    """Say once what every threshold of a table promises."""
+def _promises(table: pl.DataFrame) -> tuple[str, ...]:
+    """Say once what every threshold of a table promises, or which scores promise what."""
     if not _promised(table):
         return ("No threshold: nothing can be promised.",)
-    promise = table["promise"].drop_nulls()[0]
     every = ", in all slices of a score together" if "slice" in table.columns else ""
-    return (f"What a threshold promises{every}: {promise}.",)
+    found = table.filter(table["promise"].is_not_null())
+    groups = {promise: found.filter(promise=promise) for promise in dict.fromkeys(found["promise"])}
+    return tuple(
+        f"What a threshold{f' of {_names(rows)}' if len(groups) > 1 else ''} promises{every}: {promise}."
+        for promise, rows in groups.items()
+    )
 
 
 def _notes(group: PooledQuestions, table: pl.DataFrame) -> tuple[str, ...]:

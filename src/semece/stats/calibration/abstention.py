@@ -18,8 +18,8 @@ from semece.stats.rows import (
     check_level,
     check_rows,
     check_same_length,
-    decimal_text,
 )
+from semece.stats.written_numbers import decimal_text
 
 
 class Abstention(NamedTuple):

@@ -13,3 +13,4 @@ from .corrected_held_out import corrected_held_out as corrected_held_out
 from .corrected_held_out import corrected_held_out_terms as corrected_held_out_terms
 from .corrected_held_out import held_out_masses as held_out_masses
 from .corrected_thresholds import corrected_threshold as corrected_threshold
+from .corrected_thresholds import fewest_corrected as fewest_corrected

@@ -147,13 +147,15 @@ def corrected_held_out(
     error = residual_interval(residuals, check_level(level), rng)
     z, gap, sign = float(ndtri(0.5 + level / 2)), float(value.sum()), np.sign(value)
     up = float(np.hypot(masses.error.high - masses.error.value, z * float(sign @ audit @ sign) ** 0.5))
-    error = error._replace(high=min(max(error.high, error.value + up), 1.0))
+    high = min(max(error.high, error.value + up), 1.0)
     plain, seen = z * float(questions.sum()) ** 0.5, z * float(audit.sum()) ** 0.5
     down, up = (
         float(np.hypot(max(plain, abs(end - masses.gap.value)), seen)) for end in (masses.gap.low, masses.gap.high)
     )
     ends = Interval(gap, max(gap - down, -1.0), min(gap + up, 1.0))
-    return CorrectedHeldOut(ends, error, debiased(residuals, rng))
+    sure = max(ends.low, -ends.high, 0.0)  # the error is no smaller than the gap; with one bin they are the same
+    low = sure if bins.sum() == 1 else max(error.low, sure)
+    return CorrectedHeldOut(ends, Interval(error.value, low, high), max(debiased(residuals, rng), sure))
 
 
 def corrected_held_out_terms(masses: HeldOutMasses, audited: Audited) -> ErrorTerms | None:

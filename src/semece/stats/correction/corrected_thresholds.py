@@ -83,9 +83,26 @@ def corrected_threshold(
         accuracy = share * sides[0].share + (1 - share) * sides[1].share
         return Threshold(accuracy, low * right + (1 - low) * min(missed, right))
 
-    some = len(sample.place) / len(rows.correct)
-    least = int(np.ceil(2 * fewest_answers(target, 0.7 * delta) / some))
+    least = fewest_corrected(len(sample.place), len(rows.correct), target=target, delta=delta)
     return lowest_threshold(rows.confidence, judged, target=target, steps=steps, least=least, asked=asked)
+
+
+def fewest_corrected(audited: int, answers: int, *, target: float, delta: float = 0.05) -> int:
+    """Fewest answers at the first threshold that :func:`corrected_threshold` tries.
+
+    Parameters
+    ----------
+    audited, answers : int
+        How many answers people judged, of how many.
+    target, delta
+        As there.
+
+    Examples
+    --------
+    >>> fewest_corrected(80, 120, target=0.95)
+    198
+    """
+    return int(np.ceil(2 * fewest_answers(target, 0.7 * delta) * answers / audited))
 
 
 class _Side(NamedTuple):

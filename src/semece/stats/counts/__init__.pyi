@@ -1,9 +1,11 @@
 # The names of this door, and where they are.
 
 from .blocks import Selection as Selection
+from .blocks import is_much as is_much
 from .blocks import population_selection as population_selection
 from .blocks import subset_maximum as subset_maximum
 from .blocks import subset_selection as subset_selection
+from .every_size import blocks_of_every_size as blocks_of_every_size
 from .polynomials import Ties as Ties
 from .polynomials import binomial_weights as binomial_weights
 from .polynomials import circle_points as circle_points

@@ -12,7 +12,9 @@ question is one product and one sum. A product divided by one of its factors kee
 from __future__ import annotations
 
 from functools import partial
+from importlib import resources
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from zlib import crc32
 
 import numba
 import numpy as np
@@ -110,8 +112,19 @@ class Classes(NamedTuple):
     found: Floats
 
 
+SOURCES = crc32(
+    b"".join(resources.files(__package__).joinpath(f"{name}.py").read_bytes() for name in ("kernels", "tally_kernels"))
+)
+"""Of all kernels as they are written now."""
+
+
 def compiled(function: F) -> F:
-    """Compile on first call; kept beside the package, else in the user's cache folder, else in memory only."""
+    """Compile on first call; kept beside the package, else in the user's cache folder, else in memory only.
+
+    What is kept has the number of :data:`SOURCES` in its name. Numba unpickles what was kept before it looks whether
+    the source has changed, and fails where a tuple class has another name since.
+    """
+    function.__qualname__ = f"{function.__qualname__}_{SOURCES:08x}"
     jit = partial(numba.njit, nogil=True, fastmath={"contract", "reassoc", "nsz"}, error_model="numpy")
     try:
         return cast("F", jit(cache=True)(function))

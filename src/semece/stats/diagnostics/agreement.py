@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from semece.stats.counts import integers
 from semece.stats.diagnostics.changes import CHANGE, QUANTITIES, Quantities, changes
 from semece.stats.diagnostics.frames import frame
-from semece.stats.diagnostics.pools import pool
+from semece.stats.diagnostics.pools import Pool, pool
 from semece.stats.estimators import mode
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, resampled_sums
 
@@ -137,11 +137,25 @@ class JudgedRun(NamedTuple):
         Correctness of the deployed answer, or one value per class; None where it is not graded.
     verbalized : sequence of length Q, optional
         Stated confidences, the same for every judge.
+    scores, ranked : mapping of str to sequence of length Q
+        Further confidences, and scores of which only the order means something, more being surer; None where a question
+        has none.
     """
 
     labels: Sequence[ArrayLike]
     correct: Sequence[Any]
     verbalized: Sequence[Any] | None = None
+    scores: Mapping[str, Sequence[float | None]] = {}
+    ranked: Mapping[str, Sequence[float | None]] = {}
+
+    def pool(self) -> Pool:
+        """Pool the questions that enter, with their scores."""
+        found = pool(self.labels, self.correct, self.verbalized)
+        scores, ranked = (
+            {name: np.array(values, dtype=np.float64)[found.question] for name, values in each.items()}
+            for each in (self.scores, self.ranked)
+        )
+        return found._replace(scores=scores, ranked=ranked)
 
 
 def judge_agreement(
@@ -185,7 +199,7 @@ def judge_agreement(
     sizes = [np.array([len(np.unique(np.asarray(row))) for row in judge.labels]).mean() for judge in (first, second)]
     means = {"first": sizes[0], "second": sizes[1], "change": sizes[1] - sizes[0]}
     rows.append({"quantity": "classes", "questions": len(alike)} | means)
-    rows += changes(pool(*first), pool(*second), resampling, quantities)
+    rows += changes(first.pool(), second.pool(), resampling, quantities)
     return frame(rows, {"quantity": str, **CHANGE})
 
 

@@ -11,6 +11,7 @@ from semece.stats.diagnostics.frames import frame
 from semece.stats.diagnostics.resampling import resampled_values
 from semece.stats.rows import Floats
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, Resampling, resampled_sums
+from semece.stats.uncertainty.drift import change_at_look
 from semece.stats.uncertainty.paired_errors import ErrorTerms, binned_terms, paired_error, paired_mean
 
 if TYPE_CHECKING:
@@ -204,15 +205,25 @@ def change_of_terms(
     Returns
     -------
     dict
-        The columns of :func:`compare_arms` but for ``arm``.
+        The columns of :func:`compare_arms` but for ``arm``. A mean of fewer than 30 questions has the interval of one
+        look of :func:`semece.change_at_look`, which leaves 0 out no oftener than it says for any number of questions.
     """
     n = len(first.value)
     row = {"quantity": name, "questions": n, "first": first.total, "second": second.total}
     row["change"] = second.total - first.total
+    is_mean = first.value.shape[1] == 1
     if n < MIN_QUESTIONS:
-        return row | {"reason": FEW}
-    if first.value.shape[1] == 1:
+        return row | (_of_few((second.value - first.value)[:, 0], resampling.level) if is_mean else {"reason": FEW})
+    if is_mean:
         found = paired_mean((second.value - first.value)[:, 0], level=resampling.level)
     else:
         found = paired_error(first, second, level=resampling.level, rng=resampling.rng)
     return row | {"low": found.low, "high": found.high}
+
+
+def _of_few(difference: Floats, level: float) -> dict[str, Any]:
+    """Give the interval of a mean of few differences, or say that there are too few for any."""
+    found = change_at_look(difference, 1, alarms=2 * (1 - level))  # the first look spends half
+    if np.isinf(found.low):
+        return {"reason": f"no interval for so few questions ({len(difference)})"}
+    return {"low": found.low, "high": found.high}

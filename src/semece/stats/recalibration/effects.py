@@ -22,7 +22,6 @@ from semece.stats.rows import (
     check_rows,
     check_same_length,
     check_unit,
-    decimal_text,
 )
 from semece.stats.uncertainty.bootstrap import DEFAULT, MIN_QUESTIONS, NEAR_ZERO, Resampling
 from semece.stats.uncertainty.intervals import (
@@ -32,6 +31,7 @@ from semece.stats.uncertainty.intervals import (
     residual_moments,
     widening,
 )
+from semece.stats.written_numbers import decimal_text
 
 if TYPE_CHECKING:
     from semece.stats.recalibration.maps import Recalibration

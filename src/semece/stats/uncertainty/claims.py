@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from semece.stats.rows import check_level
-
 if TYPE_CHECKING:
     from semece.stats.uncertainty.held_out_errors import HeldOutGap, SemXError
     from semece.stats.uncertainty.intervals import Interval
 
 Verdict = Literal["over-confident", "under-confident"]
+Hidden = Literal["miscalibrated", "right on average"]
 
 
 def model_verdict(gap: HeldOutGap) -> Verdict | None:
@@ -69,8 +68,8 @@ def bracket_verdict(sem1_gap: Interval, sem2_gap: Interval) -> Verdict | None:
     return "under-confident" if sem1_gap.high < 0 else None
 
 
-def right_on_average(error: SemXError, gap: HeldOutGap, *, level: float = 0.95) -> bool | None:
-    """Say whether the model is miscalibrated, though right on average.
+def hidden_verdict(error: SemXError, gap: HeldOutGap) -> Hidden | None:
+    """Say whether the model is miscalibrated where its average does not show it.
 
     Parameters
     ----------
@@ -78,29 +77,25 @@ def right_on_average(error: SemXError, gap: HeldOutGap, *, level: float = 0.95) 
         From :func:`semece.semx_ece`.
     gap : HeldOutGap
         Of the same residuals.
-    level : float
-        One minus the level of the test, in (0, 1).
 
     Returns
     -------
-    bool or None
-        Whether SemX's test rejects calibration and the gap's interval holds 0. None where the selection block has one
-        response (two or three answers): then there is one bin and only an average can be seen.
-
-    Raises
-    ------
-    ValueError
-        For a bad level.
+    {'miscalibrated', 'right on average'} or None
+        'miscalibrated' where the interval of SemX-ECE excludes 0 and that of the gap holds it; 'right on average' where
+        moreover the interval of SemX-ECE lies above the size of every gap in the other one: only then the model is too
+        sure of some answers and not sure enough of others. None also where the selection block has one response (two or
+        three answers): then there is one bin and only an average can be seen.
 
     Examples
     --------
     >>> from semece import held_out_gap, semx, semx_ece
-    >>> residuals = semx([[0, 1]] * 20, [[1, 0]] * 20)
-    >>> print(right_on_average(semx_ece(residuals), held_out_gap(residuals)))
-    None
+    >>> residuals = semx([[0, 0, 0, 0], [0, 1, 0, 1]] * 100, [[0, 0], [1, 1]] * 100)
+    >>> hidden_verdict(semx_ece(residuals), held_out_gap(residuals))
+    'right on average'
     """
-    rejected = error.p_value <= 1 - check_level(level)
-    return None if error.n_select < 2 else rejected and model_verdict(gap) is None
+    if error.n_select < 2 or error.low <= 0 or model_verdict(gap) is not None:
+        return None
+    return "right on average" if error.low > max(gap.high, -gap.low) else "miscalibrated"
 
 
 def calibrated_within(error: Interval | SemXError) -> float:

@@ -27,6 +27,7 @@ from semece.stats.uncertainty.intervals import (
     shrunk,
 )
 from semece.stats.uncertainty.skewed_means import Drawn, Influence, UnitTable, influence_interval, upward
+from semece.stats.written_numbers import interval_html
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -57,6 +58,9 @@ class HeldOutGap(NamedTuple):
     high: float
     least: float
     n_questions: int
+
+    def _repr_html_(self) -> str:
+        return interval_html(*self[:3])
 
 
 class SemXError(NamedTuple):
@@ -89,6 +93,9 @@ class SemXError(NamedTuple):
     n_questions: int
     n_select: int
 
+    def _repr_html_(self) -> str:
+        return interval_html(*self[:3])
+
 
 def semx_ece(
     residuals: SemX,
@@ -102,9 +109,11 @@ def semx_ece(
 
     .. math:: T = \sum_b |r_b|
 
-    The test compares T with :math:`\sum_b |Z_b|, Z \sim N(0, V)`. Lower end as in :func:`semece.ece_interval`. Upper
-    end: T plus the larger of the upward half widths of :math:`\sum_b \operatorname{sign}(r_b) r_b` and of
-    :math:`\operatorname{sign}(g) g`.
+    The test compares T with :math:`\sum_b |Z_b|, Z \sim N(0, V)`. Lower end: the larger of that of
+    :func:`semece.ece_interval` and of the least size of g that the interval of :func:`held_out_gap` holds, since
+    :math:`|g| \le T`; in a single bin :math:`|g| = T`, and it is the latter. Upper end: T plus the larger of the upward
+    half widths of :math:`\sum_b \operatorname{sign}(r_b) r_b` and of :math:`\operatorname{sign}(g) g`. Neither the
+    lower end nor the debiased value is below a gap that is sure.
 
     Parameters
     ----------
@@ -147,16 +156,27 @@ def semx_ece(
     near = np.clip(0.0, right, wrong)
     total, least = float(np.abs(far).sum()), float(np.abs(near).sum())
     central = Residuals(wrong, table.covariance(table.value, pseudo=False))
-    middle = debiased(central, rng) if table.n > 1 else total
+    sure = _sure_gap(table)
+    middle = max(debiased(central, rng), sure) if table.n > 1 else total
     size, largest = _n_questions(residuals, weights), int(residuals.n_select.max())
     if table.n < 2:
         return SemXError(total, 0.0, 1.0, least, middle, 1.0, size, largest)
     covariance = table.covariance(table.spread()) * table.widened**2
     noise = paired_draws(covariance, rng)
     p_value = float((1 + (np.abs(noise).sum(axis=0) >= least - TINY).sum()) / (noise.shape[1] + 1))
-    low = min(shrunk(cleared(near, covariance), noise, 0.5 + level / 2), middle)
+    alone = int((table.chance > 0).sum()) == 1
+    low = sure if alone else max(min(shrunk(cleared(near, covariance), noise, 0.5 + level / 2), middle), sure)
     high = max(min(total + upward(table, far), 1.0), total)
     return SemXError(total, low, high, least, middle, p_value, size, largest)
+
+
+def _sure_gap(table: UnitTable) -> float:
+    """Least size of the held-out gap inside its interval: 0 where that holds 0, and with a single cluster."""
+    if table.n < 2:
+        return 0.0
+    down, up = table.half_widths(np.ones(table.value.shape[1]))
+    value, least = (float(table.mean(part).sum()) for part in (table.value, table.value - table.ungraded))
+    return max(least - down, -(value + up), 0.0)
 
 
 def held_out_gap(

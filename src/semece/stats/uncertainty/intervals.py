@@ -16,6 +16,7 @@ from scipy.special import ndtri, stdtrit
 from semece.stats.calibration.binned_errors import bin_residuals, wilson
 from semece.stats.calibration.bins import width_bins
 from semece.stats.rows import check_correct, check_level, check_rng, check_rows, sums
+from semece.stats.written_numbers import interval_html
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -47,6 +48,9 @@ class Interval(NamedTuple):
     value: float
     low: float
     high: float
+
+    def _repr_html_(self) -> str:
+        return interval_html(*self)
 
 
 class Residuals(NamedTuple):

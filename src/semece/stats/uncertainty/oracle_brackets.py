@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semece.stats.counts import Counts, subset_selection
+from semece.stats.counts import Counts, blocks_of_every_size, is_much, subset_selection
 from semece.stats.estimators.estimate_table import counts_of_many
 from semece.stats.rows import check_choice, check_ids, check_level, check_weights
 from semece.stats.uncertainty.skewed_means import Drawn, share_interval
+from semece.stats.written_numbers import interval_html
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 METHODS = ("narrow", "means")
 WIDENED = 2.0
 """Each side is moved outwards by so many times its worst violation."""
+AT_ONCE = 5
+"""So many sizes of blocks one by one take as long as all at once in numpy, where compiled code does not pay yet."""
 LEAST = 2
 """Fewest answers of a question that enters."""
 
@@ -65,6 +68,9 @@ class OracleBracket(NamedTuple):
     sem2: float
     sem1: float
     n_questions: int
+
+    def _repr_html_(self) -> str:
+        return interval_html(*self[:3])
 
 
 class Weights(NamedTuple):
@@ -193,6 +199,12 @@ def _weighted(counts: Counts, weights: Weights) -> Floats:
     """Combine the exact expectations over subsamples of each question; shape (2, Q)."""
     most, total = weights.sem1.shape[1], counts.responses
     bounds = np.repeat(weights.outwards[:, None], len(counts), axis=1)
+    if not is_much(total, max(most // AT_ONCE, 1)):
+        sizes = np.arange(1, most + 1)
+        largest, selected = blocks_of_every_size(counts, most)
+        bounds += weights.sem1 @ (largest / sizes).T
+        held_out = (selected - largest)[:, :-1] / (total[:, None] - sizes[:-1])
+        return np.asarray(bounds + weights.selected @ held_out.T)
     for m in range(1, most + 1):
         found = subset_selection(counts, m, calls=most)
         bounds += np.outer(weights.sem1[:, m - 1], found.largest / m)

@@ -12,7 +12,7 @@ from semece.stats.estimators.count_arguments import selection_sizes
 from semece.stats.estimators.held_out import held_out_frequency
 from semece.stats.estimators.semx import SemX, semx
 from semece.stats.rows import check_choice, sums
-from semece.stats.uncertainty.claims import model_verdict
+from semece.stats.uncertainty.claims import hidden_verdict, model_verdict
 from semece.stats.uncertainty.held_out_errors import gap_interval, held_out_gap, semx_ece
 
 if TYPE_CHECKING:
@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     Integers = NDArray[np.int64]
 
 Basis = Literal["held-out gap", "bracket"]
-Claim = Literal["over-confident", "under-confident", "right on average"]
-CLAIMS: tuple[Claim, ...] = ("over-confident", "under-confident", "right on average")
+Claim = Literal["over-confident", "under-confident", "miscalibrated", "right on average"]
+CLAIMS: tuple[Claim, ...] = ("over-confident", "under-confident", "miscalibrated", "right on average")
 """The last one: miscalibrated, though right on average."""
-
-
-LEVEL = 0.05
-"""Of the test on SemX."""
 
 
 class Overturning(NamedTuple):
@@ -57,13 +53,14 @@ def verdicts_to_overturn(
 
     Verdicts are changed against the claim, those of the classes that a selection block selects most often first: each
     moves the gap by the chance :math:`P(\hat z_N = k) / N`, or a deployed answer the bracket by 1/N. After each number
-    the interval is computed anew. For 'right on average' it is the test of SemX, and a class is changed against the
-    residual of the bin of its frequency; other verdicts might do with fewer.
+    the interval is computed anew. For the last two claims that is the interval of SemX-ECE, and a class is changed
+    against the residual of the bin of its frequency; other verdicts might do with fewer.
 
     Parameters
     ----------
-    claim : {'over-confident', 'under-confident', 'right on average'}
-        What is claimed; the last is 'miscalibrated, though right on average', of the held-out gap alone.
+    claim : {'over-confident', 'under-confident', 'miscalibrated', 'right on average'}
+        What is claimed; the last two are of SemX-ECE and the held-out gap alone, and are overturned where SemX-ECE may
+        be 0, or no larger than the gap.
     counts : Counts
         Class counts of Q questions, refused classes with a count of 0; those with fewer than two answers do not enter.
     correct : ndarray, aligned with ``counts.values``
@@ -90,8 +87,8 @@ def verdicts_to_overturn(
     check_choice("basis", basis, ("held-out gap", "bracket"))
     some, places = counts.take(np.flatnonzero(counts.responses >= 2))
     grades = correct[places]
-    if claim == "right on average":
-        made = _hidden(some, grades)
+    if claim in {"miscalibrated", "right on average"}:
+        made = _hidden(some, claim, grades)
     else:
         made = _held_out(some, claim) if basis == "held-out gap" else _deployed(some, claim)
     order = made.order(np.flatnonzero((grades == 1 - made.wanted) & (made.weight > 0)))
@@ -153,15 +150,17 @@ def _held_out(counts: Counts, claim: Verdict) -> _Made:
     return _Made(found.probability, wanted, holds)
 
 
-def _hidden(counts: Counts, grades: Floats) -> _Made:
-    """Claim by SemX's test: a class is changed against the residual of the bin of its frequency."""
+def _hidden(counts: Counts, claim: Claim, grades: Floats) -> _Made:
+    """Claim by SemX-ECE: a class is changed against the residual of the bin of its frequency."""
     weight = subset_selection(counts, selection_sizes(counts, None)).probability
     found = semx(correct=grades, counts=counts)
     excess = sums(found.bin, found.value, len(found.low))
     place = bin_index(counts.values / counts.responses[counts.question], n_bins=len(found.low))
 
     def holds(changed: Floats) -> bool:
-        return semx_ece(semx(correct=changed, counts=counts)).p_value <= LEVEL
+        rows = semx(correct=changed, counts=counts)
+        error = semx_ece(rows)
+        return error.low > 0 if claim == "miscalibrated" else hidden_verdict(error, held_out_gap(rows)) == claim
 
     return _Made(weight, (excess[place] > 0).astype(np.float64), holds, excess, place)
 

@@ -1,0 +1,111 @@
+"""What is no file, no name, no ending: one sentence, the right exit code, and nothing left behind."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+FAKE = "fake/?pmf=.5,.3,.2"
+ROW = '{"question": "Q?", "references": ["a"], "answers": ["a", "b"]}\n'
+
+
+@pytest.fixture
+def run(semece):
+    """Make a small run file."""
+    assert semece("run", "-m", FAKE, "-d", "starter", "-n", 4, "--limit", 12, "-o", "a.db", "-q")[0] == 0
+    return semece
+
+
+def refused(said, code, part):
+    assert said[0] == code, said
+    assert said[1] == ""
+    assert said[2].startswith("semece: ")
+    assert said[2].count("\n") == 1
+    assert part in said[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "make", "part"),
+    [
+        ("folder", os.mkdir, "folder cannot be read: it is a folder"),
+        ("pipe", os.mkfifo, "pipe cannot be read: it is a pipe"),
+        ("empty", lambda path: Path(path).touch(), "empty: a recalibration is one JSON object"),
+        ("bytes", lambda path: Path(path).write_bytes(bytes(range(256))), "bytes is not a map of 'semece recalibrate'"),
+        ("absent", lambda path: None, "absent cannot be read: No such file"),
+    ],
+)
+def test_a_map_that_is_none_is_one_sentence(run, name, make, part):
+    make(name)
+    refused(run("summary", "a.db", "--recalibrate", name), 2, part)
+
+
+@pytest.mark.parametrize("option", ["--name", "--dataset"])
+def test_a_blank_name_leaves_no_file(semece, option):
+    Path("s.jsonl").write_text(ROW)
+    refused(semece("score", "s.jsonl", option, " ", "-o", "n.db"), 2, f"{option} must be a name, not blank")
+    assert [path.name for path in Path().iterdir()] == ["s.jsonl"]
+
+
+def test_an_ending_that_is_not_known_is_refused(run):
+    refused(run("export", "a.db", "-o", "a.xlsx"), 2, "the output must end in .jsonl, .csv or .parquet")
+    assert not Path("a.xlsx").exists()
+    assert run("export", "a.db", "-o", "a.txt", "--to", "jsonl")[0] == 0
+
+
+OUTPUTS = {
+    "run": ("run", "-m", FAKE, "-d", "starter", "-n", 4, "-q"),
+    "score": ("score", "s.jsonl"),
+    "report": ("report", "a.db"),
+    "export": ("export", "a.db"),
+    "table": ("table", "ece", "a.db"),
+    "figure": ("figure", "reliability", "a.db"),
+    "merge": ("merge", "a.db", "b.db"),
+}
+
+
+@pytest.mark.parametrize("command", OUTPUTS)
+def test_an_output_that_is_a_folder_or_in_a_missing_one_is_refused_by_the_disk(run, command):
+    Path("s.jsonl").write_text(ROW)
+    folder = "folder.svg" if command == "figure" else "folder"
+    Path(folder).mkdir()
+    refused(run(*OUTPUTS[command], "-o", folder), 4, "folder")
+    if command in {"report", "export", "table", "figure"}:
+        refused(run(*OUTPUTS[command], "-o", f"missing/a.{'jsonl' if command == 'export' else 'svg'}"), 4, "missing/a.")
+
+
+@pytest.mark.parametrize("command", ["summary", "doctor", "export"])
+def test_what_is_read_and_is_no_file_is_wrong_input(semece, command):
+    Path("folder").mkdir()
+    refused(semece(command, "folder"), 2, "folder cannot be read: it is a folder")
+    refused(semece(command, "absent.db"), 2, "absent.db does not exist")
+
+
+def test_a_run_is_named_once(run):
+    Path("b.db").symlink_to("a.db")
+    for command in (("summary",), ("table", "ece"), ("report",)):
+        refused(run(*command, "a.db", "b.db"), 2, "a run is named once; a.db is named 2 times")
+
+
+@pytest.mark.parametrize("words", [("study", "absent.toml"), ("summary", "absent.db"), ("plan", "--width", "3")])
+def test_a_command_that_fails_says_so_in_json_too(semece, words):
+    code, out, err = semece(*words, "--json")
+    assert code == 2
+    assert json.loads(out) == {"error": {"code": 2, "sentence": err.removeprefix("semece: ").strip()}}
+
+
+def test_an_address_that_is_wrong_shows_no_secret_in_json(semece):
+    code, out, err = semece("study", "http://user:hidden-word@host/a?token=marker-word", "--json")
+    assert code == 2
+    assert "hidden-word" not in out + err
+    assert "marker-word" not in out + err
+
+
+def test_a_width_that_no_number_of_questions_has_is_refused(semece):
+    refused(semece("plan", "--width", "1e-9"), 2, "1,000,000,000 questions can have, at least 8.8e-05; got 1e-09")
+
+
+def test_no_more_classes_than_answers_are_priced(semece):
+    words = ("run", "-m", FAKE, "-d", "starter", "-j", "fake/judge", "--dry-run", "-o", "a.db", "-n")
+    calls = [semece(*words, n)[1].splitlines()[2].split(": ")[1].split(" calls")[0] for n in (2, 4, 40)]
+    assert calls == ["48", "96", "144"]
