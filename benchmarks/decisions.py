@@ -447,7 +447,7 @@ PARTS: dict[str, tuple[str, Callable[[int], str]]] = {
 
 def main(replications: int = REPLICATIONS) -> str:
     start = time.perf_counter()
-    made = [part for about, make in PARTS.values() for part in (about, make(replications))]
+    made = [part for about, make in PARTS.values() for part in (about.format(replications), make(replications))]
     minutes = (time.perf_counter() - start) / 60
     setting = f"{replications:,} runs a cell, pools of {POOL:,} questions, {minutes:.0f} minutes."
     return "\n\n".join([" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, *made])

@@ -91,7 +91,7 @@ def test_a_run_is_named_once(run):
 def test_a_command_that_fails_says_so_in_json_too(semece, words):
     code, out, err = semece(*words, "--json")
     assert code == 2
-    assert json.loads(out) == {"error": {"code": 2, "sentence": err.removeprefix("semece: ").strip()}}
+    assert json.loads(out) == {"error": {"message": err.removeprefix("semece: ").strip(), "exit": 2}}
 
 
 def test_an_address_that_is_wrong_shows_no_secret_in_json(semece):
@@ -109,3 +109,12 @@ def test_no_more_classes_than_answers_are_priced(semece):
     words = ("run", "-m", FAKE, "-d", "starter", "-j", "fake/judge", "--dry-run", "-o", "a.db", "-n")
     calls = [semece(*words, n)[1].splitlines()[2].split(": ")[1].split(" calls")[0] for n in (2, 4, 40)]
     assert calls == ["48", "96", "144"]
+
+
+def test_a_confidence_that_was_asked_for_with_other_answers_is_said_to_be_lacking(run):
+    assert run("elicit", "a.db", "p-true", "-q")[0] == 0
+    assert "lacking" not in run("summary", "a.db")[1]
+    assert run("run", "-m", FAKE, "-d", "starter", "-n", 3, "--limit", 12, "-o", "a.db", "-q")[0] == 0
+    assert "p-true is lacking for 12 of 12 questions, which have other answers now" in run("summary", "a.db")[1]
+    assert run("elicit", "a.db", "p-true", "-q")[0] == 0
+    assert "lacking" not in run("summary", "a.db")[1]

@@ -806,6 +806,16 @@ def test_uqlm_joins_the_original_response_only_if_it_was_drawn_alike(put):
         assert bool(collected.findings.notes) == (count == 3)
 
 
+@pytest.mark.parametrize("sampled", [None, [None] * 3])
+def test_a_result_of_uqlm_with_one_answer_to_each_prompt_is_refused_in_one_sentence(put, sampled):
+    """As WhiteBoxUQ, LLMPanel and UQEnsemble without a scorer that samples save it."""
+    result = tool_files.uqlm_result()
+    del result["data"]["sampled_responses"]
+    result["data"] |= {} if sampled is None else {"sampled_responses": sampled}
+    said = fault(put("one.json", json.dumps(result)))
+    assert "expected sampled_responses: a result of a scorer that draws several answers to each prompt; got one" in said
+
+
 def test_uqlm_without_prompts_takes_the_questions_by_their_places(put, questions):
     result = tool_files.uqlm_result()
     del result["data"]["prompts"]

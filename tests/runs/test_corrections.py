@@ -24,7 +24,7 @@ from semece.stats import corrected_held_out, corrected_held_out_terms, fewest_co
 N = 120
 
 
-def write_run(folder, name, *, lenient=0.4, confident=9):
+def write_run(folder, name, *, lenient=0.4, confident=9, **more):
     """A run whose judge calls some of the wrong answers correct, and what people think of each question."""
     rng = np.random.default_rng(7)
     truth = {f"q{i}": bool(rng.random() < 0.6) for i in range(N)}
@@ -34,7 +34,7 @@ def write_run(folder, name, *, lenient=0.4, confident=9):
         labels = [0] * confident + [1] * (10 - confident)
         grades = {"0": "correct" if said else "incorrect", "1": "incorrect"}
         row = {"id": question, "question": f"What is {question}?", "references": ["it"], "labels": labels}
-        row |= {"answers": [f"{question} {label}" for label in labels], "grades": grades, "topic": "law"}
+        row |= more | {"answers": [f"{question} {label}" for label in labels], "grades": grades, "topic": "law"}
         lines.append(json.dumps(row))
     (folder / f"{name}.jsonl").write_text("\n".join(lines))
     score_samples([folder / f"{name}.jsonl"], folder / f"{name}.db")
@@ -91,6 +91,21 @@ def test_the_summary_has_the_numbers_of_the_audit(audited):
     )
     assert row["sem1_ece_least"] is None
     assert row["accuracy_least"] == pytest.approx(row["accuracy"])
+
+
+def test_a_score_of_the_users_own_is_corrected_as_sem1_is(tmp_path):
+    path, truth = write_run(tmp_path, "given", scores={"own": 0.9, "rank": 3.0}, score_kinds={"rank": "lower"})
+    with Run(path) as run:
+        run.keep_audit(score_sheets(run, [read_sheet(filled(tmp_path, path, truth))]).audit)
+    with Run(path) as run, Run(path, corrected=False) as plain:
+        row, before = row_of_run(run), row_of_run(plain)
+    for name in ("ece", "ece_low", "ece_high", "gap", "gap_low", "gap_high", "accuracy"):
+        assert row[f"own_{name}"] == pytest.approx(row[f"sem1_{name}"])
+        assert before[f"own_{name}"] == pytest.approx(before[f"sem1_{name}"])
+    assert abs(row["own_ece"] - before["own_ece"]) > 0.05
+    assert {"own_ece", "own_gap"} <= set(row["corrected"])
+    assert not {"rank_ece", "rank_auroc"} & set(row["corrected"])
+    assert "own" in says(row)["audit"]
 
 
 def test_what_is_said_is_about_the_corrected_numbers(audited):

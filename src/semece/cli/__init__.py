@@ -30,7 +30,7 @@ from semece.cli import (
     studying,
     theory_commands,
 )
-from semece.cli.streams import clean, clean_streams
+from semece.cli.streams import clean_streams
 
 app = typer.Typer(
     name="semece",
@@ -143,10 +143,5 @@ def _unforeseen(error: Exception) -> int:
 
 
 def _say(sentence: str, code: int) -> int:
-    """Say why a command ends; with ``--json`` to programs, too."""
-    if "--json" in sys.argv:
-        with suppress(OSError):
-            said = clean(sentence, told=True)
-            typer.echo(json.dumps({"error": {"code": code, "sentence": said}}, ensure_ascii=False))
     typer.echo(f"semece: {sentence}", err=True)
     return code

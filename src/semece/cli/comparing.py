@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -350,11 +351,12 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
         raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
     typed = {"max": most, "min": least, "max_value": most_value, "min_value": least_value}
     limits = [Limit(kind, text) for kind, texts in typed.items() for text in texts or ()]  # type: ignore[arg-type]
-    with open_runs(filter(None, (run, baseline)), judge, recalibrate, uncorrected=uncorrected) as opened:
-        found = check_run(opened[0], limits, baseline=opened[1] if baseline else None)
-        print_checks(opened[0], found, as_json=as_json)
-        keep_files(opened[0].name, found, junit, badge)
-        done, selected = opened[0].complete
+    before = open_runs([baseline], judge, uncorrected=uncorrected) if baseline else nullcontext([None])
+    with open_runs([run], judge, recalibrate, uncorrected=uncorrected) as (opened,), before as (base,):
+        found = check_run(opened, limits, baseline=base)
+        print_checks(opened, found, as_json=as_json)
+        keep_files(opened.name, found, junit, badge)
+        done, selected = opened.complete
     end_of_checks(found, f"{done:,} of {selected:,} questions complete" if done < selected else None)
 
 

@@ -128,6 +128,7 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
         yield f"Grouped and graded by {'rules, not by a model or a person' if judge == 'rules' else judge}."
     table = grid_table(there, n_bins=made.binning.n_bins, closed=made.binning.closed)
     if table.height:
+        yield f"\n{aligned(outcome_table(there))}"
         yield f"\n{aligned(shown(table))}\n"
         yield from table_notes(made)
         yield from apart(there).values()
@@ -148,6 +149,17 @@ def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
     said = tables.says(numbers.row)
     told = " ".join(filter(None, (said["model"], said["confidences"], said["refusals"], said["audit"])))
     return f"{one.cell.name}: {done}{told}{rest}"
+
+
+def outcome_table(there: Sequence[CellNumbers]) -> pl.DataFrame:
+    """Say of each run how many questions are right, wrong, not answered and failed."""
+    import polars as pl
+
+    from semece.runs import outcomes_of
+
+    names = {"refused": "not answered"}
+    rows = [{"dataset": each.dataset, "model": each.model, **outcomes_of(each.row)} for each in there]
+    return pl.DataFrame(rows).rename(names)
 
 
 def shown(table: pl.DataFrame) -> pl.DataFrame:
@@ -184,6 +196,7 @@ def spent_lines(there: Sequence[CellNumbers]) -> Iterator[str]:
 def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> dict[str, Any]:
     """Give a study as JSON."""
     from semece import tables
+    from semece.runs import outcomes_of
     from semece.show import apart, grid_table
 
     there = [numbers for numbers in read if numbers is not None]
@@ -197,6 +210,7 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
             facts |= {"complete": numbers.complete, "questions": numbers.selected}
             facts |= dict(zip(names, numbers.spent, strict=True)) | {"events": numbers.events}
             facts["says"] = tables.says(numbers.row)
+            facts["outcomes"] = outcomes_of(numbers.row)
         cells.append(facts)
     head = {"study": made.name, "sha256": made.sha256, "copy": str(made.copy)}
     return {

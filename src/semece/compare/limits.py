@@ -145,11 +145,10 @@ def _within(row: dict[str, Any], name: str, value: float, limit: Limit) -> Check
         )
     decisive = {"high": high, "low": low, "": number}[end]
     digits = next(n for n in range(3, 18) if n == 17 or round(decisive, n) == decisive or round(decisive - value, n))
-    shown, *ends = (None if each is None else number_text(each, digits) for each in (number, low, high))
-    interval = "" if None in ends else f" [{', '.join(map(str, ends))}]"
+    interval = "" if low is None or high is None else f" [{number_text(low, digits)}, {number_text(high, digits)}]"
     audit = row["audit"] if name in (row["corrected"] or ()) else None
     by = f" (corrected by {audit})" if audit else ""
-    shown = f"{shown}{interval}"
+    shown = f"{number_text(number, digits)}{interval}"
     text = f"{label(name)} {shown}{by}, wanted {wanted} {value:g}{remark}"
     passed = decisive <= value if wanted == "at most" else decisive >= value
     return Check(name, bool(passed), text, audit, number=shown)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from semece.runs.metrics import CONFIDENCES
+from semece.runs.metrics import CONFIDENCES, given_scores
 from semece.stats import (
     MIN_AUDITED,
     Audited,
@@ -221,7 +221,7 @@ class Correction(NamedTuple):
 
     def values(self, column: str, *, attempted: bool = False) -> tuple[Floats, Bools]:
         """Give a confidence of the answers that have it, and which they are; perhaps only of attempted questions."""
-        values = [None if attempted and each.refused else getattr(each, column) for each in self.answers]
+        values = [None if attempted and each.refused else each.confidence(column) for each in self.answers]
         kept = np.array([value is not None for value in values])
         return np.minimum([value for value in values if value is not None], 1.0), kept
 
@@ -235,8 +235,8 @@ class Correction(NamedTuple):
 
         Parameters
         ----------
-        column : {'sem1', 'sem2', 'verbalized'}
-            Which; at least one answer has it.
+        column : str
+            ``sem1``, ``sem2``, ``verbalized`` or the name of a given confidence; at least one answer has it.
         attempted : bool
             Whether questions whose deployed answer is none are left out.
         **bins
@@ -364,7 +364,8 @@ def corrected_columns(correction: Correction | None, classes: GradedClasses | No
         found |= _spread_interval("held_out_gap", model.gap) | _spread_interval("semx_ece", model.error)
         found |= {"held_out_gap_least": model.gap.value, "semx_ece_least": model.error.value}
         found |= {"semx_ece_debiased": model.debiased, "semx_ece_p_value": None}
-    for each in CONFIDENCES:
+    given = dict.fromkeys((name for each in correction.answers for name in each.given), False)
+    for each in (*CONFIDENCES, *given_scores(given)):
         found |= _confidence_columns(correction, each, binning)
     if "sem1_ece" in found and "sem2_ece" in found:
         found |= _spread_interval("ece_difference", None) | {"ece_difference": found["sem1_ece"] - found["sem2_ece"]}

@@ -10,6 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.runs.question_views import answers_asked, elicited_scores
+from semece.runs.renderers import number_text
 from semece.runs.run import Run
 from semece.sampling import (
     Callers,
@@ -24,7 +25,6 @@ from semece.sampling import (
     plan_follow_ups,
     silent,
 )
-from semece.stats import number_text
 from semece.store import Store
 
 if TYPE_CHECKING:

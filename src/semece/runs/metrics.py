@@ -88,7 +88,7 @@ RESERVED = frozenset(
         *("semx_ece_n", "overturning", "graded", "ver", "verbalized", "sem1", "sem2", "sem2_split", "ece"),
         *("jensen_dominated", "low_margin", "large_margin", "unusable", "missing", "question_id", "text", "status"),
         *("n_responses", "n_classes", "margin", "top_two_mass", "correct", "correct_split", "regime", "excluded"),
-        *("regimes", "failures"),
+        *("regimes", "failures", "outcomes", "right", "wrong"),
     }
 )
 """What a score cannot be called: its columns would be those of a number of our own."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,7 +28,7 @@ from semece.sampling import (
 from semece.store import KeptJudge, read_stored, source_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from semece.judges import Judge, JudgedQuestion
     from semece.records import Partition, Question, Verdict
@@ -101,6 +102,8 @@ class Deployed:
         The class of the answer.
     refused : bool
         Whether it counts as no answer: a non-answer, or not attempted in the judge's eyes.
+    given : mapping of str to float
+        Confidences that the question was given, by name.
     """
 
     question: Question
@@ -112,6 +115,12 @@ class Deployed:
     verbalized: float | None
     label: int
     refused: bool
+    given: Mapping[str, float] = field(default_factory=dict)
+
+    def confidence(self, name: str) -> float | None:
+        """Give a confidence by its column: one of its own, or a given one; None if there is none."""
+        own = {"sem1": self.sem1, "sem2": self.sem2, "verbalized": self.verbalized}
+        return own[name] if name in own else self.given.get(name)
 
     @property
     def blank(self) -> bool:
@@ -134,7 +143,7 @@ def _deployed(view: QuestionView) -> Deployed | None:
     label = int(mode(classes.labels))
     said = float(view.grades.get(label) == "correct")
     answer, numbers = classes.representatives[label], (e.correct, e.sem1, e.sem2, e.verbalized)
-    return Deployed(view.question, answer, said, *numbers, label, e.refused)
+    return Deployed(view.question, answer, said, *numbers, label, e.refused, view.scores.confidences)
 
 
 class ReplyReader(NamedTuple):
@@ -490,6 +499,20 @@ def elicited_scores(
             for ending, value in _scores_of(store, questions[key], asked[key][1], readable).items():
                 found.setdefault(f"{template.stage}{ending}", {})[key] = value
     return found
+
+
+def lacking_elicitations(store: Store, views: Sequence[QuestionView]) -> Iterator[str]:
+    """Say of which questions a confidence is lacking that was asked for: their answers are others now, or not asked."""
+    chosen = store.meta("elicitations", {})
+    asked = answers_asked(views) if chosen else {}
+    for name in chosen:
+        found = elicited_scores(store, views, [name]).values()
+        lacking = len(asked) - len(set().union(*found))
+        if lacking:
+            yield (
+                f"{name} is lacking for {lacking:,} of {len(asked):,} questions, which have other answers now than "
+                f"were asked about: semece elicit {shlex.quote(store.path)} {name}"
+            )
 
 
 def _with_elicited(store: Store, views: Sequence[QuestionView]) -> Iterator[QuestionView]:

@@ -14,7 +14,15 @@ from semece.prompts import reader_id
 from semece.runs.corrections import Correction, KeptAudit
 from semece.runs.graded_classes import ENTERING, GradedClasses, classes_in
 from semece.runs.named_scores import STAGE, kinds_of, numbers_as_given
-from semece.runs.question_views import QuestionView, ReplyReader, ViewReader, answers_of, columns_of, copies_alarm
+from semece.runs.question_views import (
+    QuestionView,
+    ReplyReader,
+    ViewReader,
+    answers_of,
+    columns_of,
+    copies_alarm,
+    lacking_elicitations,
+)
 from semece.runs.recalibrated import applied_effects, recalibrated, recalibration_text, warning_of
 from semece.runs.run_columns import MAKER, RunColumns
 from semece.runs.scored_questions import NamedScore, ScoredQuestions, named_scores, score_names
@@ -195,6 +203,7 @@ class Run:
         copies = copies_alarm(self._columns.identical, self._store.repeated_provider_ids())
         recorded = self._store.events()
         noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
+        noticed += tuple(lacking_elicitations(self._store, self._views))
         if slowed := sum(name == "pace" for name, _ in recorded):
             noticed += (f"rate limited: slowed down {slowed:,}x",)
         if self.recalibration:
@@ -457,6 +466,11 @@ class Run:
     def given(self) -> dict[str, bool]:
         """The scores that it was given, by name, each with whether only its order means something."""
         return score_names(self._views) if self._by_question else {}
+
+    @property
+    def laid_out(self) -> RunColumns | None:
+        """Columns of questions that were counted and are not there themselves; None: they are there."""
+        return None
 
     def scores(self) -> list[NamedScore]:
         """Give every score of the complete questions: Sem1, Sem2, Ver, and those that the run was given."""

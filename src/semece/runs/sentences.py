@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from semece.runs.graded_classes import FEW
 from semece.runs.metrics import CONFIDENCES, scores_in
-from semece.runs.renderers import end_text, label, number_text, value_text
-from semece.stats import REGIMES, regime_text
+from semece.runs.renderers import label, value_text
+from semece.stats import REGIMES, end_text, number_text, regime_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -288,6 +288,29 @@ def _level(row: Mapping[str, Any], prefix: str) -> str:
     if miscalibrated:
         return "off, though right on average" if abs(gap) <= error / 2 else "off"
     return f"calibrated within {end_text(row[f'{prefix}_ece_high'])}"
+
+
+def outcomes_of(row: Mapping[str, Any]) -> dict[str, float]:
+    """Give how many of the selected questions are right, wrong, not answered, and failed: in no number.
+
+    Examples
+    --------
+    >>> outcomes_of({"right": 12.5, "wrong": 6.5, "refused": 1, "incomplete": 0, "too_few": 3})["failed"]
+    3
+    """
+    failed = sum(row.get(reason) or 0 for reason in REASONS)
+    return {"right": row["right"], "wrong": row["wrong"], "refused": row["refused"], "failed": failed}
+
+
+def outcomes_text(row: Mapping[str, Any]) -> str:
+    """Write them; a question whose answers are tied counts in parts.
+
+    Examples
+    --------
+    >>> outcomes_text({"right": 1200.5, "wrong": 6.5, "refused": 1, "too_few": 3})
+    '1,200.5 / 6.5 / 1 / 3'
+    """
+    return " / ".join(f"{count:,.2f}".rstrip("0").rstrip(".") for count in outcomes_of(row).values())
 
 
 def refusal_sentence(row: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from semece.runs.corrections import corrected_columns
 from semece.runs.graded_classes import NOTHING_MEASURED, model_columns
 from semece.runs.metrics import CONFIDENCES, Binning, given_scores, metrics_of, scores_in
 from semece.runs.run import all_names
-from semece.runs.sentences import REASONS, excluded_text
+from semece.runs.sentences import REASONS, excluded_text, outcomes_text
 from semece.stats import (
     REGIMES,
     Interval,
@@ -132,7 +132,8 @@ def summary_row(
         the plain bracket; ``held_out_gap``
         and ``semx_ece`` with further columns of theirs, null where only the deployed answers are graded; what is
         claimed of the model (:func:`semece.runs.graded_classes.model_columns`); ``refused``, how many of the questions
-        get no answer; for each of ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), the
+        get no answer, and how many of the others a ``right`` and a ``wrong`` one, of tied answers a share; for each of
+        ``ver``, ``sem1``, ``sem2`` (pooled pairing), ``sem2_split`` (split pairing), the
         scores that the run was given, and all but ``sem2_split`` with ``_attempted`` where some questions are refused:
         ``_questions``, ``_confidence`` and ``_accuracy`` (means), and the metrics of
         :data:`semece.runs.metrics.METRICS`, such as ``_ece`` and ``_gap`` (mean confidence - accuracy), those of order
@@ -157,6 +158,7 @@ def summary_row(
     head = {"run": facts.run, "judge": judge_text(facts.judges), "n": facts.n}
     row: dict[str, Any] = {**head, "questions": n_questions(entering), **excluded}
     row["refused"] = n_questions(entering.filter("refused"))
+    row |= _outcomes(entering.filter(~pl.col("refused")))
     measured = classes.measured(**binning._asdict()) if classes else NOTHING_MEASURED
     row |= class_columns("summary", measured, weights=classes.weights if classes else None)
     corrected = corrected_columns(correction, classes, binning)
@@ -180,6 +182,13 @@ def n_questions(estimates: pl.DataFrame) -> int:
 def _weights(estimates: pl.DataFrame) -> Floats | None:
     """How many questions each row stands for; None where it is one."""
     return estimates["weight"].to_numpy() if "weight" in estimates.columns else None
+
+
+def _outcomes(attempted: pl.DataFrame) -> dict[str, float]:
+    """Count the questions whose most frequent answer is right, and wrong, as the judge says."""
+    weight = attempted["weight"] if "weight" in attempted.columns else pl.repeat(1, attempted.height, eager=True)
+    right = float((attempted["correct"].cast(pl.Float64) * weight).sum())
+    return {"right": right, "wrong": n_questions(attempted) - right}
 
 
 def _count_excluded(estimates: pl.DataFrame) -> dict[str, int]:
@@ -352,7 +361,8 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     Returns
     -------
     DataFrame
-        Run, N, excluded, accuracy, oracle confidence, held-out gap and SemX-ECE, the ECEs with their intervals, regimes
+        Run, N, how many are right, wrong, not answered and failed, excluded, accuracy, oracle confidence, held-out gap
+        and SemX-ECE, the ECEs with their intervals, regimes
         in percent, failures, judge. ECEs under split pairing and of attempted questions are left out if no run has
         them, the number of questions without an answer if there are none, the N of Ver-ECE and of split pairing if it
         is everywhere N. Of scores of which only the order means
@@ -360,6 +370,7 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
     """
     rows = summary.to_dicts()
     texts = {
+        "outcomes": [outcomes_text(row) for row in rows],
         "excluded": [excluded_text(row) or "none" for row in rows],
         "regimes": [_regimes(row) for row in rows],
         "failures": [_failures(row) for row in rows],
@@ -380,7 +391,9 @@ def headline(summary: pl.DataFrame) -> pl.DataFrame:
         [end for each in some for name, own in columns if own == each for end in _triple(name)]
         for some in ([None], shown)
     )
-    return frame.select(["run", "questions", "excluded", *alone, *counts, *numbers, "regimes", "failures", "judge"])
+    return frame.select(
+        ["run", "questions", "outcomes", "excluded", *alone, *counts, *numbers, "regimes", "failures", "judge"]
+    )
 
 
 def _triple(name: str) -> tuple[str, str, str]:

@@ -23,6 +23,7 @@ DECIMALS = {np.dtype(np.float16): 3, np.dtype(np.float32): 7}
 """Decimals that a shorter float can hold in [0, 1]: single precision 0.7 is read as 0.7, not as 0.69999999."""
 NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 """Types of a single real number."""
+
 MISSING_HINT = " (filter out rows without a number first: keep status == 'complete')"
 PERCENT_HINT = " (percentages? divide by 100)"
 

@@ -14,46 +14,6 @@ FINEST = 6
 """Most decimals of an interval's end that is not 0 but rounds to it."""
 
 
-def end_text(value: float, digits: int = 2) -> str:
-    """Format an end of an interval: with more decimals where it would look like 0 and is not.
-
-    Examples
-    --------
-    >>> end_text(0.214), end_text(0.004), end_text(-0.0003), end_text(0.0)
-    ('0.21', '0.004', '-0.0003', '0.00')
-    """
-    texts = (number_text(value, more) for more in range(digits, max(digits, FINEST) + 1))
-    return next((text for text in texts if float(text) != 0), number_text(0.0, digits))
-
-
-def number_text(value: object, digits: int = 2, *, signed: bool = False) -> str:
-    """Format one value, a float by :func:`decimal_text`; ``signed``: with its plus.
-
-    Examples
-    --------
-    >>> number_text(0.214), number_text(-0.001), number_text(None), number_text(4326), number_text(0.7875, 3)
-    ('0.21', '0.00', '—', '4,326', '0.788')
-    """
-    if value is None or value != value:  # noqa: PLR0124 - nan is the one value that differs from itself
-        return MISSING
-    if isinstance(value, float):
-        return decimal_text(value, digits, signed=signed)
-    if isinstance(value, list):
-        return ", ".join(number_text(each, digits) for each in value)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-
-
-def interval_html(value: float, low: float, high: float) -> str:
-    """Show a number with its interval in a notebook.
-
-    Examples
-    --------
-    >>> interval_html(0.214, 0.15, 0.2849)
-    '0.21 <small>[0.15, 0.28]</small>'
-    """
-    return f"{number_text(value)} <small>[{end_text(low)}, {end_text(high)}]</small>"
-
-
 def decimal_text(value: float, digits: int = 2, *, signed: bool = False) -> str:
     """Round a number as people do by hand: halves go away from 0, whatever the last bit of the float says.
 
@@ -82,3 +42,43 @@ def decimal_text(value: float, digits: int = 2, *, signed: bool = False) -> str:
     exact = Decimal(repr(round(float(value), 12)))
     rounded = exact.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
     return f"{abs(rounded) if rounded == 0 else rounded:{'+' if signed and rounded else ''}f}"
+
+
+def end_text(value: float, digits: int = 2) -> str:
+    """Format an end of an interval: with more decimals where it would look like 0 and is not.
+
+    Examples
+    --------
+    >>> end_text(0.214), end_text(0.004), end_text(-0.0003), end_text(0.0)
+    ('0.21', '0.004', '-0.0003', '0.00')
+    """
+    texts = (number_text(value, more) for more in range(digits, max(digits, FINEST) + 1))
+    return next((text for text in texts if float(text) != 0), number_text(0.0, digits))
+
+
+def number_text(value: object, digits: int = 2, *, signed: bool = False) -> str:
+    """Format one value, everywhere by the same rule (:func:`decimal_text`); ``signed``: with its plus.
+
+    Examples
+    --------
+    >>> number_text(0.214), number_text(-0.001), number_text(None), number_text(4326), number_text(0.7875, 3)
+    ('0.21', '0.00', '—', '4,326', '0.788')
+    """
+    if value is None or value != value:  # noqa: PLR0124 - nan is the one value that differs from itself
+        return MISSING
+    if isinstance(value, float):
+        return decimal_text(value, digits, signed=signed)
+    if isinstance(value, list):
+        return ", ".join(number_text(each, digits) for each in value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def interval_html(value: float, low: float, high: float) -> str:
+    """Show a number with its interval in a notebook.
+
+    Examples
+    --------
+    >>> interval_html(0.214, 0.15, 0.2849)
+    '0.21 <small>[0.15, 0.28]</small>'
+    """
+    return f"{number_text(value)} <small>[{end_text(low)}, {end_text(high)}]</small>"

@@ -23,7 +23,7 @@ from semece.show.tables.thresholds import NOTHING, metadata_of, text_of_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from semece.records import Response
+    from semece import Response
     from semece.runs import QuestionView
 
 LONGEST = 300

@@ -93,7 +93,7 @@ def _needs(table: pl.DataFrame, target: float, delta: float) -> Iterator[str]:
         which = f"Of {_names(plain)} a" if audited.height else "A"
         yield PLAIN_NEED.format(which, fewest_answers(target, delta), _percent(target))
     if audited.height:
-        least, most = (int(each) for each in (audited["needed"].min(), audited["needed"].max()))
+        least, *_, most = sorted([*audited["needed"], *audited["needed"]])
         count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         which = f"Of {_names(audited)} a" if plain.height else "A"
         yield (
@@ -190,7 +190,7 @@ def _shared(table: pl.DataFrame, by: str) -> tuple[str, ...]:
             said.append((str(score), f"{rows['needed'][0]:,} right answers in a slice alone{left}"))
     if len({text for _, text in said}) == 1:
         return (f"By {by} it takes at least {said[0][1]}.",)
-    return tuple(f"By {by}, {score}: at least {text}." for score, text in said)
+    return tuple(f"By {by}, {label(score)}: at least {text}." for score, text in said)
 
 
 def _promised(table: pl.DataFrame) -> bool:

@@ -50,6 +50,7 @@ _WIDTHS = {
 }
 _EMS = {character: width for width, characters in _WIDTHS.items() for character in characters}
 _WIDEST = 1.09
+BREAK = r"\allowbreak{}"
 _SEPARATORS = r"(?<=[-/_.:·])"
 
 
@@ -176,7 +177,9 @@ def _pieces(text: str, width: float) -> list[str]:
 
 
 def _broken(text: str, width: float) -> str:
-    return r"\raggedright " + r"\allowbreak{}".join(map(escaped_latex, _pieces(text, width)))
+    """Set a name that may go on in the next line; its braces leave the end of the row what it is."""
+    pieces = (escaped_latex(piece) + (" " if piece.endswith(" ") else "") for piece in _pieces(text, width))
+    return rf"{{\raggedright {BREAK.join(pieces)}\par}}"
 
 
 def _lines(text: str, width: float) -> int:
