@@ -29,6 +29,16 @@ def trees() -> dict[Module, ast.Module]:
     return found
 
 
+@cache
+def door_names(room: Module) -> frozenset[str]:
+    """List the names that a room's door gives; one of them may be called as the module that it is in."""
+    stub = PACKAGE.joinpath(*room, "__init__.pyi")
+    if not stub.exists():
+        return frozenset()
+    nodes = ast.walk(ast.parse(stub.read_text(encoding="utf-8")))
+    return frozenset(alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names)
+
+
 def named(node: ast.AST) -> list[str]:
     """List the names of modules that a statement may import."""
     if isinstance(node, ast.Import):
@@ -44,7 +54,9 @@ def imports_of(tree: ast.AST) -> set[Module]:
     for node in ast.walk(tree):
         for name in named(node):
             parts = tuple(name.split("."))
-            if parts[0] == "semece":
+            if parts[0] == "semece" and len(parts) > 2 and parts[-1] in door_names(parts[1:-1]):
+                found.add(parts[1:-1])
+            elif parts[0] == "semece":
                 known = [parts[1:end] for end in range(len(parts), 1, -1) if parts[1:end] in trees()]
                 found |= set(known[:1])
     return found

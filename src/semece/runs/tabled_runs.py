@@ -45,13 +45,16 @@ _WAITING = 4
 """Tables of pieces are added to the whole when together they have a row for every so many of its own."""
 
 
-def makes_table(paths: Sequence[Path], output: Path | None) -> bool:
+def makes_table(paths: Sequence[Path], output: Path | None, engine: str = "local") -> bool:
     """Whether a table comes of files that are scored: that is asked for, or they have no texts."""
     if all(path.is_dir() or is_labelled(path) for path in paths):
         if output is not None and output.suffix != ".parquet":
             raise ParseError(f"labelled answers without texts are counted into a table: -o X.parquet; got {output}")
         return True
-    return output is not None and output.suffix == ".parquet"
+    tabled = output is not None and output.suffix == ".parquet"
+    if not tabled and engine != "local":
+        raise ParseError(f"--engine {engine} counts into a table: -o X.parquet; got {output}")
+    return tabled
 
 
 def tabulate(

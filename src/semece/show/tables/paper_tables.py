@@ -184,9 +184,8 @@ def group_of_counts(model: str, run: Run, columns: RunColumns) -> PooledQuestion
     ids = np.arange(asked).astype(np.str_)
     classes = classes_in(columns.table.take(entering), ids[entering].tolist())
     refused = columns.refused[found.question]
-    return PooledQuestions(
-        run.names.dataset, model, run.n, found, ids[found.question], classes, refused, asked, {}, None, {}
-    )
+    own = found, ids[found.question], classes, refused, asked
+    return PooledQuestions(run.names.dataset, model, run.n, *own, {}, None, {})
 
 
 def run_tokens(runs: Sequence[Run]) -> dict[str, float]:
@@ -541,7 +540,7 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, 
                 and name in CORRECTABLE
                 and group.correction.threshold(name, target=target, asked=group.asked, delta=delta)
             )
-            if corrected and not isinstance(corrected, str):
+            if group.correction and corrected and not isinstance(corrected, str):
                 found, condition = corrected, IF_AUDITED
                 needed = group.correction.fewest(name, target=target, delta=delta)
             promise = None if found.threshold is None else promise_text(target, delta, condition)
