@@ -29,22 +29,22 @@ def simulated(
     return study, pool(counts=Counts.from_counts(study.counts), correct=study.correct)
 
 
-def draw() -> dict[str, Axes]:
-    """Draw every figure; by name."""
-    study, some = simulated()
+def draw(questions: int = QUESTIONS) -> dict[str, Axes]:
+    """Draw every figure, of so many questions; by name."""
+    study, some = simulated(questions=questions)
     pmf = study.population.pmf
     true = np.sort(pmf, axis=1)[:, -1] - np.sort(pmf, axis=1)[:, -2]
-    questions = {"margin": some.margin[:200], "top_two_mass": some.top_two_mass[:200]}
+    places = {"margin": some.margin[:200], "top_two_mass": some.top_two_mass[:200]}
     given = {"budgets": BUDGETS, "margin": true, "pmf": pmf}
     curve = risk_coverage(some.sem1, some.correct)
-    crossing = simulated(correctness="crossing")[1]
+    crossing = simulated(questions=questions, correctness="crossing")[1]
     return {
         "reliability": figures.plot_reliability(reliability_table(some.sem1, some.correct)),
         "reliability-models": figures.plot_reliability_curves(models()),
         "risk-coverage": figures.plot_risk_coverage(curve, threshold=0.8),
         "margin": figures.plot_margin(margin_strata(some), boundaries=alignment(some)),
         "regimes": figures.plot_regimes(
-            regime_table(N, n_classes=some.n_classes.mean(), design="as-run"), questions=questions
+            regime_table(N, n_classes=some.n_classes.mean(), design="as-run"), questions=places
         ),
         "constants": figures.plot_constants(constants_table()),
         "sweep": figures.plot_sweep(sweep(some, budgets=BUDGETS)),
@@ -52,7 +52,7 @@ def draw() -> dict[str, Axes]:
         "budget": figures.plot_budget(budget_spread(some, budgets=BUDGETS)),
         "rate": figures.plot_rate(rate(some, **given), slope=rate_slope(some, **given)),
         "predictions": figures.plot_predictions(
-            pl.concat([alignment(simulated(family, seed=1)[1]) for family in FAMILIES])
+            pl.concat([alignment(simulated(family, questions, seed=1)[1]) for family in FAMILIES])
         ),
     }
 

@@ -132,6 +132,7 @@ def faults(fig, renderer):
     return [*cut(fig, boxes), *overlapping(boxes), *covering(fig, renderer), *on_points(fig, renderer)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", [*CASES][:-1])
 def test_no_text_is_cut_or_hidden_and_no_legend_lies_on_data(case):
     wrong = {}
