@@ -32,7 +32,7 @@ def refused(said, code, part):
         ("pipe", os.mkfifo, "pipe cannot be read: it is a pipe"),
         ("empty", lambda path: Path(path).touch(), "empty: a recalibration is one JSON object"),
         ("bytes", lambda path: Path(path).write_bytes(bytes(range(256))), "bytes is not a map of 'semece recalibrate'"),
-        ("absent", lambda path: None, "absent cannot be read: No such file"),
+        ("absent", lambda path: None, "absent cannot be read: it does not exist"),
     ],
 )
 def test_a_map_that_is_none_is_one_sentence(run, name, make, part):
