@@ -28,9 +28,9 @@ QUESTIONS = int(os.environ.get("ELICITATIONS_QUESTIONS", "12"))
 ANSWERS = 10
 TEXT = """{questions} questions of the starter set, {answers} answers each, judged by the rules; each elicitation asks
 about the most frequent answer, one reply a question. Read: replies from which a confidence is read. Where there is
-none, the question has no such score. Tokens: of the prompt and of the reply, per question; beside them those of the {answers}
-answers. AUROC of so small a model on so few questions says little. Processor seconds are per question. The grammar of a
-local model lets it write what is asked for and nothing else; what services write is in the tests.
+none, the question has no such score. Tokens: of the prompt and of the reply, per question; beside them those of the
+{answers} answers. AUROC of so small a model on so few questions says little. Processor seconds are per question. The
+grammar of a local model lets it write what is asked for and nothing else; what services write is in the tests.
 """
 
 

@@ -7,6 +7,7 @@ import re
 import string
 from collections import Counter, defaultdict
 from itertools import combinations
+from operator import itemgetter
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 from unittest import mock
@@ -83,12 +84,13 @@ GRADERS: dict[str, Callable[[Row], bool]] = {
 
 
 def load() -> dict[str, list[Row]]:
-    """Read all rows by file or system, each with what the rules say."""
+    """Read all rows by file or system, each with what every grader says."""
     found: dict[str, list[Row]] = defaultdict(list)
     for name in ("nq301", "evouna_nq_800"):
         for row in shared_rows(f"human/{name}.jsonl"):
             question = Question(row["id"], row["question"], tuple(row["gold"]))
             row["rules"] = RULES.grade(question, row["answer"]) == "correct"
+            row |= {name: grader(row) for name, grader in GRADERS.items()}
             found[row.get("system", name)].append(row)
     return found
 
@@ -130,8 +132,8 @@ def with_error(rows: Rows, grader: Callable[[Row], bool], measure: Callable[...,
 def graders_table(data: dict[str, dict[str, list[Row]]], measure: Callable[..., float]) -> str:
     """Tabulate a measure: a row per grader and half, a column per file."""
     lines = [
-        [name, half, *(with_error(data[file][half], grader, measure) for file in FILES)]
-        for name, grader in GRADERS.items()
+        [name, half, *(with_error(data[file][half], itemgetter(name), measure) for file in FILES)]
+        for name in GRADERS
         for half in HALVES
     ]
     return table(["grader", "half", *FILES], lines)

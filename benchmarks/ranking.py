@@ -195,8 +195,8 @@ ABOUT_ALARMS = """\
 Alarms of `semece check --baseline` in percent of the runs. Same: the same model on the same questions, with new answers
 (at most 5). Flipped: the same answers, and right ones of .15 of all questions are wrong now (at least 90 at N = 150,
 n = 20, calibrated). The alarms are those of accuracy, held-out gap, SemX-ECE, Sem1-ECE, Sem2-ECE, Ver-ECE and mean Ver
-minus accuracy; they share 5 %. Below 30 questions only accuracy and the gaps are compared: their intervals are exact for
-a run that has not changed, and wide (2,000 runs of the same model, 600 flipped)."""
+minus accuracy; they share 5 %. Below 30 questions only accuracy and the gaps are compared: their intervals are exact
+for a run that has not changed, and wide (2,000 runs of the same model, 600 flipped)."""
 FALLEN = 0.15
 ASKED = 20_000
 """Questions that a run is drawn from, with replacement."""

@@ -231,7 +231,7 @@ def test_a_file_that_is_no_sheet_is_refused_in_a_sentence(tmp_path, content, sen
 
 
 def test_a_file_that_is_not_there_is_refused_in_a_sentence(tmp_path):
-    with pytest.raises(ParseError, match=r"no.csv cannot be read: No such file or directory"):
+    with pytest.raises(ParseError, match=r"no.csv cannot be read: it does not exist"):
         read_sheet(tmp_path / "no.csv")
     with pytest.raises(ParseError, match="cannot be read: it is a folder"):
         read_sheet(tmp_path)

@@ -49,6 +49,16 @@ def test_the_readme_shows_the_two_commands():
     assert "make test" in text
 
 
+def test_the_readme_shows_what_the_demo_prints():
+    """Word for word; digits may differ a little on another processor."""
+    number = re.compile(r"\d+\.\d+")
+    shown, now = (ROOT / "README.md").read_text(), runpy.run_path(str(ROOT / "docs" / "make_readme.py"))["text"]()
+    assert number.sub("0", shown) == number.sub("0", now), "run python docs/make_readme.py"
+    assert [float(each) for each in number.findall(shown)] == pytest.approx(
+        [float(each) for each in number.findall(now)], abs=0.02
+    )
+
+
 @pytest.mark.parametrize("page", ["README.md", "docs/elicitations.md"])
 def test_python_in_a_page_runs(tmp_path, monkeypatch, page):
     monkeypatch.chdir(tmp_path)

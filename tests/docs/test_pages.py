@@ -67,6 +67,7 @@ def run(page, typed):
             assert text in printed, page.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "tutorial"], ids=lambda page: page.stem)
 def test_what_a_page_says_works(page, typed):
     run(page, typed)

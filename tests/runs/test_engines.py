@@ -11,6 +11,8 @@ from semece.errors import ParseError, SemeceError
 from semece.runs.engines import mapped
 
 BEYOND = ["daft", "ray"]
+THEIRS = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+"""Both leave pipes of their own processes to the garbage collector."""
 TABLED = {"labels": [[0, 0, 1], [0, 1, 1]], "correct": [[True, False], [False, True]]}
 
 
@@ -56,6 +58,7 @@ def test_an_engine_that_is_not_installed_is_named(name, monkeypatch):
 
 
 @pytest.mark.slow
+@THEIRS
 @pytest.mark.parametrize("name", BEYOND)
 def test_an_engine_gives_the_very_table(name, parts, semece):
     there(name)
@@ -78,6 +81,7 @@ def test_an_engine_gives_the_very_table(name, parts, semece):
 
 
 @pytest.mark.slow
+@THEIRS
 @pytest.mark.parametrize("name", BEYOND)
 def test_a_part_that_is_refused_elsewhere_says_why(name, parts):
     there(name)

@@ -178,3 +178,32 @@ def test_no_output_takes_the_place_of_a_run_file(semece, tmp_path):
             "semece: a.db is a run file or another database, and stays: name another file with -o\n",
         )
     assert (tmp_path / "a.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["ece", "semx", "abstention", "margin", "rate"])
+def test_a_table_of_the_paper_is_that_of_the_run_file(name, questions, tmp_path):
+    from semece.show.tables import paper_table
+
+    alike = [q for q in questions if len(q["labels"]) >= 5] * 3
+    pl.DataFrame(alike).write_parquet(tmp_path / "labels.parquet")
+    tabulate([tmp_path / "labels.parquet"], tmp_path / "table.parquet")
+    score([as_samples(alike, tmp_path / "a.jsonl")], tmp_path / "a.db", judge="given")
+    with Run(tmp_path / "a.db") as run:
+        expected = paper_table(name, [run])
+    found = paper_table(name, [open_run(tmp_path / "table.parquet")])
+    resampled = [column for column in expected.columns if column.endswith(("_low", "_high")) and name == "rate"]
+    drop = ["dataset", "model", *resampled]
+    for one, other in zip(expected.drop(drop).rows(), found.drop(drop).rows(), strict=True):
+        assert one == pytest.approx(other, abs=1e-9)
+
+
+def test_figures_and_thresholds_are_of_the_questions_laid_out(questions, tmp_path, semece, monkeypatch):
+    pl.DataFrame(questions).write_parquet(tmp_path / "labels.parquet")
+    tabulate([tmp_path / "labels.parquet"], tmp_path / "t.parquet")
+    code, out, err = semece("abstain", "t.parquet", "--target-accuracy", "0.7", "--figure", "risk.svg")
+    assert (code, "250 questions asked" in out) == (0, True), err
+    code, _, err = semece("abstain", "t.parquet", "--by", "topic")
+    assert (code, "needs the run file" in err) == (2, True)
+    monkeypatch.setattr("semece.runs.tabled_runs.MOST_LAID_OUT", 249)
+    code, _, err = semece("table", "ece", "t.parquet")
+    assert (code, "t.parquet counts 250 questions, and tables and figures are of at most 249" in err) == (2, True)

@@ -297,7 +297,7 @@ def test_every_figure_is_drawn_of_one_run_and_of_several(folder, runs, semece, t
 
 def test_reliability_of_several_runs_has_a_curve_each_and_the_pool(runs):
     axes = draw("reliability", runs).axes
-    assert [ax.get_title() for ax in axes] == ["Sem1", "Sem2", "Verbalized"]
+    assert [ax.get_title() for ax in axes] == ["Sem1", "Sem2", "Ver"]
     assert [text.get_text() for text in axes[0].get_legend().get_texts()] == ["seed1", "seed2", POOLED]
 
 

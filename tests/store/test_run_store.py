@@ -45,6 +45,13 @@ def test_questions_keep_their_order_and_two_with_the_same_text_are_two(store):
     assert next(store.questions()).metadata == {"k": [1]}
 
 
+def test_calls_are_counted_also_where_replies_have_no_raw_text(store):
+    """Samples have none, and what is no JSON is not looked into."""
+    store.append([reply(0), reply(1, "timeout", raw='{"maybe_paid": true}'), reply(2, "server", raw="{}")])
+    store.flush()
+    assert store.failed_calls() == (2, 1)
+
+
 def test_the_first_delivered_reply_of_a_slot_stands(store):
     store.append([reply(0, text="first")])
     store.flush()

@@ -175,15 +175,21 @@ WHOLE = HEAD + MODEL + DATASET
         (HEAD + DATASET + '[models]\nmodel = "fake/?pmf=1"\n', "models must be tables [[models]]; got {"),
         (MODEL + DATASET, '[study] must have a name, for example name = "s"'),
         ('[study]\nname = ""\n' + MODEL + DATASET, "[study]: name must be text, not empty; got ''"),
-        (WHOLE + "limits = 3\n", "[[datasets]] 1 has no option 'limits'; its options are dataset, limit, sample, ids"),
+        (
+            WHOLE + "limits = 3\n",
+            "[[datasets]] 1 has no option 'limits' (did you mean 'limit'?); its options are dataset, limit",
+        ),
         (HEAD + DATASET + MODEL + "temperature = 'hot'\n", "[[models]] 1: temperature must be a number; got 'hot'"),
         (HEAD + DATASET + MODEL + "batch = 1\n", "[[models]] 1: batch must be true or false; got 1"),
         (HEAD + "n = true\n" + MODEL + DATASET, "[study]: n must be a whole number; got True"),
         (HEAD + DATASET + MODEL + "[[models]]\nname = 'a'\n", "[[models]] 2 must name a model, for example model = "),
         (HEAD + DATASET + 2 * MODEL, "[[models]] 2 is named 'fake/?pmf=1' like [[models]] 1; give it another: name ="),
         (WHOLE + DATASET, "[[datasets]] 2 is named 'starter' like [[datasets]] 1; give a file another name: dataset ="),
-        (HEAD + DATASET + MODEL + "prompt = 'no.txt'\n", "[[models]] 1: prompt no.txt cannot be read: No such file"),
-        (WHOLE + "ids = 'no.txt'\n", "[[datasets]] 1: ids no.txt cannot be read: No such file"),
+        (
+            HEAD + DATASET + MODEL + "prompt = 'no.txt'\n",
+            "[[models]] 1: prompt no.txt cannot be read: it does not exist",
+        ),
+        (WHOLE + "ids = 'no.txt'\n", "[[datasets]] 1: ids no.txt cannot be read: it does not exist"),
         (WHOLE.replace("starter", "no.jsonl"), "no · fake/?pmf=1: there is no dataset 'no.jsonl': give one of starter"),
         (WHOLE.replace("fake/", "nowhere/"), "starter · nowhere/?pmf=1: there is no model 'nowhere/?pmf=1'"),
         (
@@ -230,7 +236,7 @@ def test_a_wrong_file_is_one_sentence_with_the_place_and_nothing_is_made(semece,
 
 def test_a_file_that_is_not_there_is_one_sentence(semece):
     code, _, err = semece("study", "no.toml")
-    assert (code, ends(err)) == (2, ["semece: no.toml cannot be read: No such file or directory"])
+    assert (code, ends(err)) == (2, ["semece: no.toml cannot be read: it does not exist"])
 
 
 def test_words_are_joined_by_hyphens_or_underscores(tmp_path):

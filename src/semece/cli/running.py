@@ -83,16 +83,13 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.reading_commands import print_made
-    from semece.errors import SemeceError
     from semece.runs import SamplesReading, makes_table, tabulate
     from semece.runs import score as store_samples
 
-    tabled = makes_table(files, output)
+    tabled = makes_table(files, output, engine)
     path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
     kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
     reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over, name, dataset)
-    if not tabled and engine != "local":
-        raise SemeceError(f"--engine {engine} counts into a table: -o X.parquet; got {path}")
     measure = partial(tabulate, engine=engine) if tabled else store_samples
     hints = list(measure(files, path, judge=judge, reading=reading))
     for hint in hints:

@@ -128,10 +128,10 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
         yield f"Grouped and graded by {'rules, not by a model or a person' if judge == 'rules' else judge}."
     table = grid_table(there, n_bins=made.binning.n_bins, closed=made.binning.closed)
     if table.height:
-        yield f"\n{aligned(outcome_table(there))}"
         yield f"\n{aligned(shown(table))}\n"
         yield from table_notes(made)
         yield from apart(there).values()
+        yield f"\n{aligned(outcome_table(there))}"
     yield from spent_lines(there)
     yield ""
     pairs = zip(found, read, strict=True)

@@ -12,6 +12,7 @@ from .elicited import plan_elicitations as plan_elicitations
 from .exports import export as export
 from .exports import write as write
 from .graded_classes import GradedClasses as GradedClasses
+from .graded_classes import classes_in as classes_in
 from .graded_classes import graded_classes as graded_classes
 from .health import examine as examine
 from .merged_shards import merge_shards as merge_shards
@@ -54,6 +55,7 @@ from .run import Run as Run
 from .run import all_names as all_names
 from .run import names_of as names_of
 from .run import pool_of as pool_of
+from .run_columns import RunColumns as RunColumns
 from .sample_plan import Aim as Aim
 from .sample_plan import Costs as Costs
 from .sample_plan import plan_lines as plan_lines

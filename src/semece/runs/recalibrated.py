@@ -344,7 +344,7 @@ def with_value(view: QuestionView, score: str, value: float | None) -> QuestionV
 
 def effect_cells(effect: Effect) -> tuple[str, str, str, str]:
     """Write an effect for people."""
-    from semece.runs.renderers import end_text, number_text
+    from semece.stats import end_text, number_text
 
     value, low, high = effect.change
     interval = "" if low != low else f" [{end_text(low, 3)}, {end_text(high, 3)}]"  # noqa: PLR0124 - nan

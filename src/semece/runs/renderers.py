@@ -19,6 +19,33 @@ from semece.stats import MISSING, end_text, number_text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+__all__ = [
+    "COMPARED",
+    "FORMULA",
+    "KEY_COMPARED",
+    "KEY_SIGNED",
+    "LABELS",
+    "METRIC_TITLES",
+    "NUMBER",
+    "SIGNED",
+    "TINTS",
+    "Format",
+    "cells",
+    "end_text",
+    "escaped_latex",
+    "guarded",
+    "label",
+    "latex_rows",
+    "number_text",
+    "render",
+    "shown",
+    "to_csv",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "value_text",
+]
+
 Format = Literal["md", "latex", "csv", "json"]
 
 LABELS: dict[str, str] = {

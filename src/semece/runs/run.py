@@ -467,6 +467,11 @@ class Run:
         """The scores that it was given, by name, each with whether only its order means something."""
         return score_names(self._views) if self._by_question else {}
 
+    @property
+    def laid_out(self) -> RunColumns | None:
+        """Columns of questions that were counted and are not there themselves; None: they are there."""
+        return None
+
     def scores(self) -> list[NamedScore]:
         """Give every score of the complete questions: Sem1, Sem2, Ver, and those that the run was given."""
         return named_scores(self._views)

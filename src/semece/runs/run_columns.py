@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
 
-    from semece.records import Verdict
-
     Integers = NDArray[np.int64]
 
 MAKER = "columns-1"
@@ -116,7 +114,7 @@ def _offsets(sizes: Integers) -> Integers:
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
-def grade_code(verdict: Verdict | None, name: str) -> int:
+def grade_code(verdict: str | None, name: str) -> int:
     """Give the number of what a class is, by its verdict and the answer that stands for it."""
     if verdict == "not_attempted" or not name:
         return NO_ANSWER

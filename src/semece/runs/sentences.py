@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from semece.runs.graded_classes import FEW
 from semece.runs.metrics import CONFIDENCES, scores_in
-from semece.runs.renderers import end_text, label, number_text, value_text
-from semece.stats import REGIMES, regime_text
+from semece.runs.renderers import label, value_text
+from semece.stats import REGIMES, end_text, number_text, regime_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,6 +6,7 @@ Reading commands take it as a run. What joins questions, or shows one, needs the
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from functools import partial as partial_function
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,7 +21,7 @@ from semece.runs.engines import mapped
 from semece.runs.run import Names, Run
 from semece.runs.run_columns import RunColumns, grade_code
 from semece.runs.scored_samples import SamplesReading, check_judge, responses_of, sentences_of
-from semece.stats import Counts, WeightedTable, merge, partial
+from semece.stats import Counts, WeightedTable, merge, partial, pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -31,24 +32,29 @@ if TYPE_CHECKING:
 
     from semece.formats import FileQuestion
     from semece.runs.question_views import QuestionView
-    from semece.stats import Recalibration
+    from semece.stats import Pool, Recalibration
 
 ABOUT = "semece"
 """The key of the file's metadata that says what it is."""
 FORMAT = 1
+MOST_LAID_OUT = 3_000_000
+"""Most questions of a table of which tables and figures are made."""
 _AT_ONCE = 2_000
 """Questions with texts that are judged and counted at once."""
 _WAITING = 4
 """Tables of pieces are added to the whole when together they have a row for every so many of its own."""
 
 
-def makes_table(paths: Sequence[Path], output: Path | None) -> bool:
+def makes_table(paths: Sequence[Path], output: Path | None, engine: str = "local") -> bool:
     """Whether a table comes of files that are scored: that is asked for, or they have no texts."""
     if all(path.is_dir() or is_labelled(path) for path in paths):
         if output is not None and output.suffix != ".parquet":
             raise ParseError(f"labelled answers without texts are counted into a table: -o X.parquet; got {output}")
         return True
-    return output is not None and output.suffix == ".parquet"
+    tabled = output is not None and output.suffix == ".parquet"
+    if not tabled and engine != "local":
+        raise ParseError(f"--engine {engine} counts into a table: -o X.parquet; got {output}")
+    return tabled
 
 
 def tabulate(
@@ -291,6 +297,44 @@ class TabledRun(Run):
     def spent(self) -> tuple[float | None, int, int]:
         """Nothing was spent."""
         return 0.0, 0, 0
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """Nothing was spent."""
+        return {}
+
+    @cached_property
+    def laid_out(self) -> RunColumns:
+        """Its questions one by one, in an order that depends on the table alone: what tables and figures are made of.
+
+        Raises
+        ------
+        SemeceError
+            They are too many.
+        """
+        table = self._columns.table
+        if table.n_questions > MOST_LAID_OUT:
+            raise SemeceError(
+                f"{self.path} counts {table.n_questions:,} questions, and tables and figures are of at most "
+                f"{MOST_LAID_OUT:,}: score fewer of its files together"
+            )
+        every = table.take(np.repeat(np.arange(len(table.weights)), table.weights))
+        return _columns_of(every._replace(weights=np.ones(len(every.weights), dtype=np.int64)))
+
+    def pool(self) -> Pool:
+        """Give counts, correctness and stated confidences of its questions, one by one.
+
+        Raises
+        ------
+        SemeceError
+            No question is complete.
+        """
+        table, numbers = self.laid_out.table, self.laid_out.numbers(exclude=False)
+        stated: Any = table.verbalized  # an array of means
+        try:
+            return pool(counts=table.counts, correct=numbers["correct"].fill_null(np.nan).to_numpy(), verbalized=stated)
+        except ValueError as error:
+            raise SemeceError(f"{self.path}: {error}") from None
 
     def question_views(self) -> tuple[QuestionView, ...]:
         """Refuse: a table has no questions."""

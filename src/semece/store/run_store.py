@@ -608,7 +608,10 @@ class Store:
 
         def count() -> list[int]:
             failed = f"status IN {_NOTHING_CAME}"
-            counts = f"coalesce(sum({failed}), 0), coalesce(sum(CASE WHEN {failed} THEN {_MAYBE_PAID} END), 0)"
+            paid = (
+                f"CASE WHEN {failed} THEN {_MAYBE_PAID} END"  # AND may look at the raw text of samples, which is empty
+            )
+            counts = f"coalesce(sum({failed}), 0), coalesce(sum({paid}), 0)"
             sql = f"SELECT {counts}, count(provider_id) - count(DISTINCT provider_id) FROM replies NOT INDEXED"  # noqa: S608
             return list(self._execute(sql)[0])
 

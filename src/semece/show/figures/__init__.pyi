@@ -11,7 +11,6 @@ from .canvas import NAMES as NAMES
 from .canvas import OTHERS as OTHERS
 from .canvas import figure as figure
 from .canvas import grid as grid
-from .canvas import legend_below as legend_below
 from .canvas import look_of as look_of
 from .canvas import save as save
 from .canvas import shared_legend as shared_legend

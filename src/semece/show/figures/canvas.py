@@ -43,7 +43,7 @@ MARKERS: dict[str, str] = {"sem1": "o", "sem2": "s", "verbalized": "^", "semx": 
 BENEATH: dict[str, dict[str, Any]] = {"sem2": {"mfc": "white", "lw": 2.4, "zorder": 2}}
 """Sem2 often lies where Sem1 does: its line is wide and its marker hollow, and both are seen."""
 
-NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Verbalized", "semx": "SemX"}
+NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Ver", "semx": "SemX"}
 
 OTHERS: tuple[tuple[str, str], ...] = (("#2f7d43", "v"), ("#8a6100", "P"), ("#007c89", "X"), ("#55555c", "*"))
 """Colour and marker of scores that a run was given, in turn."""

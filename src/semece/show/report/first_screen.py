@@ -18,8 +18,6 @@ from semece.stats import FEW, Drawn, accuracy_interval, frame, gap_interval, sha
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from matplotlib.axes import Axes
-
     from semece.runs import Names, QuestionView
     from semece.show.tables.paper_tables import PooledQuestions
 
@@ -150,7 +148,7 @@ MOST_NAMED = 6
 def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
     """Draw several runs together: gaps, calibration errors, and reliability."""
     rows = [
-        {**run.summary, "dataset": _wrapped(run.names.dataset, 24), "model": _wrapped(run.names.model, 24)}
+        {**run.summary, "dataset": _drawable(run.names.dataset), "model": _drawable(run.names.model)}
         for run in runs
         if run.summary["questions"]
     ]
@@ -161,50 +159,40 @@ def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
         yield _curves(curves)
 
 
-def _wrapped(name: str, width: int) -> str:
-    """Break a name into lines; a dollar sign begins no formula, and what has no glyph is a question mark."""
-    plain = "".join(letter if letter.isprintable() else "?" for letter in name)
-    return textwrap.fill(plain, width).replace("$", r"\$")
+def _drawable(name: str) -> str:
+    """Let a dollar sign begin no formula; what has no glyph is a question mark."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name).replace("$", r"\$")
 
 
 def _dots(table: pl.DataFrame) -> Iterator[Drawing]:
     """Draw the gaps and the errors, each on a figure of its own that a phone can show."""
-    lines = sum(1 + model.count("\n") for model in table["model"]) + table["dataset"].n_unique()
-    (one, (gaps,)), (two, (errors,)) = (figures.figure(height=1.0 + 0.2 * lines) for _ in range(2))
+    (one, (gaps,)), (two, (errors,)) = (figures.figure(height=figures.dots_height(table)) for _ in range(2))
     figures.dots_of_runs(table, axes=(gaps, errors))
+    gaps.set_xlabel("frequency − accuracy")
     errors.set_yticks(gaps.get_yticks(), [text.get_text() for text in gaps.get_yticklabels()])
     for ours, theirs in zip(errors.get_yticklabels(), gaps.get_yticklabels(), strict=True):
         ours.set_fontweight(theirs.get_fontweight())
-    _legend_outside(errors, "upper", columns=4, columnspacing=0.9, handletextpad=0.1)
+    errors.tick_params(axis="y", length=0)
     yield Drawing("gaps", one, "How much surer each model is than it is right; lines are 95 % intervals.")
     yield Drawing("errors", two, "The calibration error of each confidence, with 95 % intervals; 0 is perfect.")
-
-
-def _legend_outside(ax: Axes, side: str, *, columns: int, **options: Any) -> None:  # noqa: ANN401 - as matplotlib's
-    """Put the legend of a figure's only axes beside them, where the layout makes room for it."""
-    legend = ax.get_legend()
-    assert legend is not None  # noqa: S101 - every figure of several runs has one
-    texts, handles = [text.get_text() for text in legend.get_texts()], list(filter(None, legend.legend_handles))
-    place: Any = f"outside {side} center"
-    legend.remove()
-    with figures.style():
-        ax.figure.legend(handles, texts, loc=place, ncols=columns, **options)
 
 
 def _curves(curves: Mapping[str, pl.DataFrame]) -> Drawing:
     """Overlay the reliability by Sem1; many runs are lines without a name, each has a picture of its own below."""
     named = len(curves) <= MOST_NAMED
-    shown = {_wrapped(name, 38) if named else str(i): table for i, (name, table) in enumerate(curves.items())}
+    names = [textwrap.fill(_drawable(name), 38) if named else str(i) for i, name in enumerate(curves)]
+    shown = dict(zip(names, curves.values(), strict=True))
     fig, (ax,) = figures.figure(height=3.3 + 0.14 * sum(1 + name.count("\n") for name in shown) * named)
     figures.plot_reliability_curves(shown, ax=ax).set_title("")
+    if legend := ax.get_legend():
+        legend.remove()
     if named:
         colors = [*figures.COLORS.values(), *(color for color, _ in figures.OTHERS)]
-        for line, color in zip(ax.get_lines()[1:], colors, strict=False):
+        lines = dict(zip(shown, ax.get_lines()[1:], strict=True))
+        for line, color in zip(lines.values(), colors, strict=False):
             line.set_color(color)
-        ax.legend()
-        _legend_outside(ax, "lower", columns=1, handlelength=2.6)
-    elif legend := ax.get_legend():
-        legend.remove()
+        with figures.style():
+            figures.shared_legend(fig, lines, most=1)
     more = "" if named else " One line is one run; each has its own picture below."
     return Drawing("curves", fig, f"Accuracy against Sem1; below the diagonal a model is over-confident.{more}")
 

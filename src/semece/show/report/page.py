@@ -72,7 +72,7 @@ SMALLEST = 450
 _ESTIMATORS: dict[str, str] = {
     "sem1": "Sem1, the share of the largest class",
     "sem2": "Sem2, its share in answers that did not select it",
-    "verbalized": "Verbalized, the mean stated confidence",
+    "verbalized": "Ver, the mean stated confidence",
 }
 
 

@@ -60,22 +60,24 @@
 
   const go = (changes) => { location.hash = address(changes); };
 
-  const difference = (one, other) => (a) => (a[one] === null || a[other] === null ? null : a[one] - a[other]);
   const orders = {
-    sem1: (a) => (a.sem1 === null ? null : -a.sem1),
-    unsure: (a) => a.sem1,
-    gap: difference("correct", "sem1"),
-    difficulty: difference("sem2", "sem1"),
+    sem1: (all, i) => (all.sem1[i] === null ? null : -all.sem1[i]),
+    unsure: (all, i) => all.sem1[i],
+    gap: (all, i) => difference(all.correct[i], all.sem1[i]),
+    difficulty: (all, i) => difference(all.sem2[i], all.sem1[i]),
   };
   const filters = {
     all: () => true,
-    wrong: (a) => a.correct !== null && a.correct < 0.5,
-    confident: (a) => a.correct !== null && a.correct < 0.5 && a.sem1 >= 0.5,
-    right: (a) => a.correct !== null && a.correct >= 0.5,
-    alarm: (a) => a.alarms > 0,
-    excluded: (a) => a.excluded === 1,
+    wrong: (all, i) => all.correct[i] !== null && all.correct[i] < 0.5,
+    confident: (all, i) => all.correct[i] !== null && all.correct[i] < 0.5 && all.sem1[i] >= 0.5,
+    right: (all, i) => all.correct[i] !== null && all.correct[i] >= 0.5,
+    alarm: (all, i) => all.alarms[i] > 0,
+    excluded: (all, i) => all.excluded[i] === 1,
   };
-  const numbers = ["sem1", "sem2", "correct", "alarms", "excluded"];
+
+  function difference(a, b) {
+    return a === null || b === null ? null : a - b;
+  }
 
   async function places(index) {
     const keep = filters[now.filter] || filters.all;
@@ -83,13 +85,12 @@
     const slice = slices && now.slice ? slices.values.indexOf(now.slice) : null;
     const words = now.search.trim().toLowerCase();
     const found = words ? await texts(now.run) : null;
-    const row = (i) => Object.fromEntries(numbers.map((name) => [name, index[name][i]]));
     const kept = [...index.id.keys()].filter(
-      (i) => keep(row(i)) && (slice === null || slices.of[i] === slice) && (!found || found[i].includes(words)),
+      (i) => keep(index, i) && (slice === null || slices.of[i] === slice) && (!found || found[i].includes(words)),
     );
     const key = orders[now.sort];
     if (!key) return kept;
-    const keyed = kept.map((i) => [key(row(i)), i]);
+    const keyed = kept.map((i) => [key(index, i), i]);
     keyed.sort(([a, i], [b, j]) => (a === null) - (b === null) || a - b || i - j);
     return keyed.map(([, i]) => i);
   }

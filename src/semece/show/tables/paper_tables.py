@@ -15,6 +15,7 @@ from semece.runs import (
     Binning,
     all_names,
     class_columns,
+    classes_in,
     corrected_columns,
     graded_classes,
     metric_columns,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from semece.runs import Correction, GradedClasses, Names, QuestionView, Run
+    from semece.runs import Correction, GradedClasses, Names, QuestionView, Run, RunColumns
     from semece.stats import Closed, Pool, SemX
 
     Floats = NDArray[np.float64]
@@ -169,9 +170,22 @@ def groups(runs: Sequence[Run]) -> Iterator[PooledQuestions]:
 def group_of(model: str, runs: Sequence[Run]) -> PooledQuestions:
     """Pool runs of one dataset that asked for as many responses, under a name."""
     first = runs[0]
+    if len(runs) == 1 and first.laid_out is not None:
+        return group_of_counts(model, first, first.laid_out)
     found = group_of_views(first.names.dataset, model, first.n, [view for run in runs for view in run.question_views()])
     correction = first.correction if len(runs) == 1 else None
     return found._replace(tokens=run_tokens(runs), correction=correction)
+
+
+def group_of_counts(model: str, run: Run, columns: RunColumns) -> PooledQuestions:
+    """Give the questions of a table of counts, one by one."""
+    found, asked = run.pool(), columns.table.n_questions
+    entering = np.flatnonzero(columns.usable >= 2)
+    ids = np.arange(asked).astype(np.str_)
+    classes = classes_in(columns.table.take(entering), ids[entering].tolist())
+    refused = columns.refused[found.question]
+    own = found, ids[found.question], classes, refused, asked
+    return PooledQuestions(run.names.dataset, model, run.n, *own, {}, None, {})
 
 
 def run_tokens(runs: Sequence[Run]) -> dict[str, float]:
@@ -526,7 +540,7 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, 
                 and name in CORRECTABLE
                 and group.correction.threshold(name, target=target, asked=group.asked, delta=delta)
             )
-            if corrected and not isinstance(corrected, str):
+            if group.correction and corrected and not isinstance(corrected, str):
                 found, condition = corrected, IF_AUDITED
                 needed = group.correction.fewest(name, target=target, delta=delta)
             promise = None if found.threshold is None else promise_text(target, delta, condition)

@@ -102,7 +102,7 @@ def _sums(value: Integers, times: Integers, most: int) -> tuple[Floats, Floats]:
 def _product(one: Floats, other: Floats) -> Floats:
     """Multiply polynomials along the last axis, up to its degree."""
     out = np.zeros(np.broadcast_shapes(one.shape, other.shape))
-    n = out.shape[-1]
+    n = int(out.shape[-1])
     for degree in range(n):
         out[..., degree:] += one[..., degree : degree + 1] * other[..., : n - degree]
     return out

@@ -182,7 +182,7 @@ def plan_questions(
 
     def width_of(n: int, *, upper: bool) -> float:
         variance = _variance(spread, n, upper=upper)
-        return z * ((variance + overturned / labelled) / n) ** 0.5 * _widths(variance, n, z, upper=upper)
+        return float(z * ((variance + overturned / labelled) / n) ** 0.5 * _widths(variance, n, z, upper=upper))
 
     def size(*, upper: bool) -> int:
         few, many = 1, MOST
