@@ -11,7 +11,8 @@ from pathlib import Path
 
 from benchmarks._data import ABSENT, SHARED_DATA
 from benchmarks._tables import table
-from semece.cli.reading_commands import print_summary, question_lines
+from semece.cli.reading_commands import print_summary
+from semece.cli.showing import question_lines
 from semece.runs.run import Run
 from semece.runs.scored_samples import score
 
@@ -42,7 +43,7 @@ def summary(path: Path) -> str:
 def show(path: Path, question: str) -> list[str]:
     """Lay out what ``semece show`` prints."""
     with Run(path) as run:
-        return [*question_lines(run.question(question)), *run.judge_replies(question)]
+        return list(question_lines(run.question(question), run.judge_replies(question), raw=False))
 
 
 def main() -> str:

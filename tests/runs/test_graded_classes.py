@@ -86,3 +86,11 @@ def test_the_limit_on_ungraded_classes_is_of_their_chance_to_be_selected():
         chance = semx(correct=classes.correct, counts=classes.counts, refused=classes.refused).ungraded.sum() / 100
         assert (classes.residuals() is None) == bool(chance > MOST_UNGRADED)
     assert np.isnan(graded_classes(part).correct).sum() == 30
+
+
+def test_an_answer_without_words_is_no_answer_though_nobody_graded_it():
+    view = make_views(1)[0]
+    names = ("", *view.partition.representatives[1:])
+    found = graded_classes([replace(graded(view, (0, None)), partition=replace(view.partition, representatives=names))])
+    assert (found.refused[0], found.correct[0]) == (1, 0)
+    assert not np.isnan(found.correct).any()

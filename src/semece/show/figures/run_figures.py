@@ -244,7 +244,7 @@ def _by_dataset(plot: Callable[[Axes, PooledQuestions], object], every: Sequence
         some = [group for group in every if group.dataset == dataset]
         if len(some) > 1 and some[-1].model != POOLED:
             raise SemeceError(f"the runs of {dataset} are not pooled, so there is no panel of it; draw them one by one")
-        found.append(some[-1]._replace(model=ALL))
+        found.append(some[-1]._replace(model=ALL, made={}))
     return _each(plot, found)
 
 
