@@ -53,6 +53,6 @@ def test_a_model_whose_lists_cannot_be_used_is_sent_to_pairs(judge, spelled):
     listed = Evaluation(judge, (), (None,) * 50 + ((0, 0, 1),) * 150, {})
     said = list(recommendations(Labelled((), rows), [usable, listed]))
     assert said[0] == f"To group: {judge}, which agrees with people most often (0.75)."
-    assert said[1] == f"25% of the classes that {judge} lists cannot be used: try {spelled}."
+    assert said[1] == f"25 % of the classes that {judge} lists cannot be used: try {spelled}."
     by_pairs = Evaluation("local/x#pairs", (), (None,) * 200, {})
     assert len(list(recommendations(Labelled((), rows), [usable, by_pairs]))) == 1

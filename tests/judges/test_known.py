@@ -23,7 +23,9 @@ def test_a_number_that_no_order_has_is_refused(number):
 
 def test_an_unknown_judge_is_refused_with_those_that_there_are():
     own = ", ".join(name for name in JUDGES if name != MODEL)
-    with pytest.raises(SemeceError, match=f"no judge 'rule': a judge is one of {own}, or a model"):
+    with pytest.raises(
+        SemeceError, match=f"no judge 'rule' .did you mean 'rules'..: a judge is one of {own}, or a model"
+    ):
         open_judge("rule")
     with pytest.raises(
         SemeceError, match="rules has no variants: it always judges in the same way; got 'rules#strict'"

@@ -210,7 +210,7 @@ def test_the_name_says_what_the_model_is_and_not_how_it_misbehaves():
 @pytest.mark.parametrize(
     ("spelling", "sentence"),
     [
-        ("fake/?pfm=1", "a fake model takes pmf, correct, confidence, choices, latency, .*; got 'pfm'"),
+        ("fake/?pfm=1", "a fake model takes pmf, correct, confidence, .*; got 'pfm' .did you mean 'pmf'.."),
         ("fake/?pmf=.5,.6", r"pmf must sum to 1; got 1\.1"),
         ("fake/?pmf=1.5,-.5", r"pmf must lie in \[0, 1\]; got 1\.5 at index 0"),
         ("fake/?pmf=a", "pmf of a fake model must be a number; got 'a'"),

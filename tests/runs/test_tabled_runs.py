@@ -171,7 +171,7 @@ def test_labelled_answers_are_never_a_run_file_and_count_once(questions, tmp_pat
 def test_no_output_takes_the_place_of_a_run_file(semece, tmp_path):
     assert semece("run", "-m", "fake/?pmf=1", "-d", "starter", "-n", "2", "-j", "rules", "-o", "a.db")[0] == 0
     before = (tmp_path / "a.db").read_bytes()
-    for words in (["export", "a.db"], ["table", "ece", "a.db"]):
+    for words in (["export", "a.db", "--to", "csv"], ["table", "ece", "a.db"]):
         code, _, err = semece(*words, "-o", "a.db")
         assert (code, err) == (
             2,

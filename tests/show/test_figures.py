@@ -325,6 +325,9 @@ def plots(simulated, table):
     held_out = semx_table(semx([[0, 0, 1, 0, 2], [0, 1, 1, 1, 1]] * 20, [[1, 0, 0], [0, 1]] * 20))._asdict()
     yield figures.plot_semx(held_out | {"questions": 40 * held_out["chance"]})
     ends = ("held_out_gap", "held_out_gap_low", "held_out_gap_high", "semx_ece", "semx_ece_low", "semx_ece_high")
+    yield figures.plot_right_and_wrong(table)
+    row = {"estimator": "sem1", "name": "Sem1", "value": 0.8, "low": 0.7, "high": 0.9, "gap": 0.2, "text": "+0.20"}
+    yield figures.plot_overview([row], accuracy=(0.6, 0.5, 0.7))
     yield figures.plot_semx_budgets({"n": [2, 5]} | {end: [0.1, 0.2] for end in ends})
 
 

@@ -296,9 +296,10 @@ def test_every_figure_is_drawn_of_one_run_and_of_several(folder, runs, semece, t
 
 
 def test_reliability_of_several_runs_has_a_curve_each_and_the_pool(runs):
-    axes = draw("reliability", runs).axes
-    assert [ax.get_title() for ax in axes] == ["Sem1", "Sem2", "Ver"]
-    assert [text.get_text() for text in axes[0].get_legend().get_texts()] == ["seed1", "seed2", POOLED]
+    figure = draw("reliability", runs)
+    assert [ax.get_title() for ax in figure.axes] == ["Sem1", "Sem2", "Ver"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["seed1", "seed2", POOLED]
 
 
 def test_panels_are_named_after_runs(runs):
@@ -324,7 +325,7 @@ def test_runs_of_one_model_are_not_pooled_and_the_reason_is_said(semece, folder,
     shutil.copy(*named)
     code, out, err = semece("table", "ece", *named)
     assert (code, out.count("\n")) == (0, 4)
-    why = "semece: questions has no pooled row: seed1 and other are runs of one model, seed1, which would count twice\n"
+    why = "note: questions has no pooled row: seed1 and other are runs of one model, seed1, which would count twice\n"
     assert err == why
     for seed in (1, 2):
         source = sampled(tmp_path, seed=seed, questions=4).parent / "questions.jsonl"

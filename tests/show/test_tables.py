@@ -81,7 +81,8 @@ def test_a_run_without_a_complete_question_has_nulls_and_says_why(estimates):
     assert row["sem2_ece"] is None
     assert row["jensen_dominated"] is None
     nothing = "Nothing can be said: no question enters (120 ungraded)."
-    assert tables.says(row) == {"model": nothing, "confidences": "", "refusals": "", "audit": "", "regime": ""}
+    empty = dict.fromkeys(("confidences", "refusals", "audit", "regime"), "")
+    assert tables.says(row) == {"model": nothing, "verdict": nothing} | empty
     assert MISSING in tables.to_markdown(tables.headline(tables.summary_frame([row])))
 
 

@@ -76,6 +76,11 @@ def rows_of(path):
         return connection.execute("SELECT key, status FROM replies ORDER BY id").fetchall()
 
 
+def numbers_in(out):
+    """The lines of the table of numbers: what stands before the table of outcomes."""
+    return re.split(r"^Dataset +Model +right / wrong", out, flags=re.MULTILINE | re.IGNORECASE)[0].splitlines()
+
+
 def ends(err):
     """The sentences of the command itself; those about runs begin with their names."""
     assert "Traceback" not in err
@@ -382,7 +387,7 @@ def test_a_run_that_is_refused_does_not_stop_the_others(served, broken, sentence
     first.broken = None
     code, out, err = semece("study", "s.toml")
     assert (code, ends(err)) == (0, [])
-    assert [line.split()[1:3] for line in out.splitlines() if line.startswith("made  ")] == [
+    assert [line.split()[1:3] for line in numbers_in(out) if line.startswith("made  ")] == [
         ["one", "30"],
         ["two", "30"],
         ["pooled", "60"],
@@ -446,7 +451,7 @@ def test_a_run_file_that_is_damaged_or_in_use_is_one_runs_trouble(two):
     assert "starter · sure: not in the table: runs/two/starter--sure.db is not a semece run file" in out
     in_use = r"^starter · unsure: Does .* Not finished: runs/two/starter--unsure\.db is being written by another"
     assert re.search(in_use, out, flags=re.MULTILINE)
-    rows = [line.split()[:2] for line in out.splitlines() if line.startswith(("few  ", "starter  "))]
+    rows = [line.split()[:2] for line in numbers_in(out) if line.startswith(("few  ", "starter  "))]
     assert rows == [["starter", "unsure"], ["few", "sure"], ["few", "unsure"], ["few", "pooled"]]
     assert "2 of 4 runs are not finished" in ends(err)[0]
     assert Path(PATHS[0]).read_bytes() == b"no database"
@@ -462,7 +467,7 @@ def test_a_run_that_could_not_be_begun_anew_is_not_pooled_with_other_n_questions
             code, out, _ = semece("study", "s.toml")
         assert code == 3
         assert f"made · one: not in the table: {ONE} is being written by another process" in out
-        assert [line.split()[1] for line in out.splitlines() if line.startswith("made  ")] == ["two"]
+        assert [line.split()[1] for line in numbers_in(out) if line.startswith("made  ")] == ["two"]
         write_study(SERVED)
         semece("study", "s.toml")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -52,9 +53,10 @@ def open_runs(
     from semece.runs import open_run, shards_together
 
     paths = list(paths)
-    places = [path.resolve() for path in paths]
-    if twice := next((path for path, place in zip(paths, places, strict=True) if places.count(place) > 1), None):
-        raise SemeceError(f"a run is named once; {twice} is named {places.count(twice.resolve())} times")
+    places = [os.path.realpath(path) for path in paths]  # a circle of links is one place, and refused when it is opened
+    for path, place in zip(paths, places, strict=True):
+        if places.count(place) > 1:
+            raise SemeceError(f"a run is named once; {path} is named {places.count(place)} times")
     with ExitStack() as stack:
         paths = stack.enter_context(shards_together(list(paths)))
         with bad_arguments():

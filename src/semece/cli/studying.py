@@ -155,11 +155,12 @@ def outcome_table(there: Sequence[CellNumbers]) -> pl.DataFrame:
     """Say of each run how many questions are right, wrong, not answered and failed."""
     import polars as pl
 
-    from semece.runs import outcomes_of
+    from semece.runs import outcomes_text
 
-    names = {"refused": "not answered"}
-    rows = [{"dataset": each.dataset, "model": each.model, **outcomes_of(each.row)} for each in there]
-    return pl.DataFrame(rows).rename(names)
+    title = "right / wrong / not answered / failed"
+    return pl.DataFrame(
+        [{"dataset": each.dataset, "model": each.model, title: outcomes_text(each.row)} for each in there]
+    )
 
 
 def shown(table: pl.DataFrame) -> pl.DataFrame:

@@ -158,8 +158,9 @@ def check_model(spelling: str) -> None:
     _, slash, name = spelling.partition("/")
     fits = slash and (name or not service.needs_name) and (not service.one_model or name == service.spelled)
     if service is UNKNOWN or not fits:
-        named = [f"{word}/{name}" for word, each in PROVIDERS.items() if name and not each.one_model]
-        near = meant(spelling, [*named, *spellings()])
+        alike = {word: each for word, each in PROVIDERS.items() if service in {UNKNOWN, each}}
+        named = [f"{word}/{each.spelled if each.one_model else name}" for word, each in alike.items()]
+        near = meant(spelling, [each for each in named if each != spelling])
         raise ModelError(f"there is no model {spelling!r}{near}: a model is spelled as one of {', '.join(spellings())}")
 
 

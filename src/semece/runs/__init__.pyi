@@ -72,6 +72,7 @@ from .sentences import REASONS as REASONS
 from .sentences import bounds_text as bounds_text
 from .sentences import excluded_text as excluded_text
 from .sentences import outcomes_of as outcomes_of
+from .sentences import outcomes_text as outcomes_text
 from .sentences import percent_text as percent_text
 from .sentences import plural as plural
 from .sentences import reading_lines as reading_lines

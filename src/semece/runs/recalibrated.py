@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from semece.errors import meant, ordinary
 from semece.runs.named_scores import TITLES
 from semece.runs.scored_questions import score_names
-from semece.runs.sentences import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,6 +62,8 @@ class RunRecalibration(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Say it for people: a sentence, the table, what to know."""
+        from semece.runs.sentences import plural
+
         of = plural(self.n_questions, "question")
         yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {of}: {self.says}"
         if self.n_refused:
@@ -310,6 +311,8 @@ def inputs_of(views: Sequence[QuestionView], fitted: Recalibration) -> Floats:
 
 def recalibration_text(fitted: Recalibration, left_out: int) -> str:
     """Say that a score is recalibrated, and what is left out for it."""
+    from semece.runs.sentences import plural
+
     text = (
         f"{title_of(fitted.score)} is recalibrated by a map ({fitted.method}) that was fitted on "
         f"{fitted.n_questions:,} questions; numbers made from the counts of answers are as before"

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from semece.stats.rows import Floats, check_choice
 from semece.stats.theory.leading import crossover
 from semece.stats.theory.number_arguments import check_margin, check_numbers, check_selected, plain, together
+from semece.stats.written_numbers import decimal_text
 
 Design = Literal["same-n", "as-run"]
 """Whether Sem1 and Sem2 choose from n responses each (the paper's theory), or Sem2 from a block of a run's n."""
@@ -201,7 +202,7 @@ def regime_text(jensen_dominated: float, low_margin: float, large_margin: float)
     """
     shares = dict(zip(REGIMES, (jensen_dominated, low_margin, large_margin), strict=True))
     dominant = max(REGIMES, key=lambda name: shares[name])
-    return f"{100 * shares[dominant]:.0f} % of the questions are {_MEANS[dominant]}"
+    return f"{decimal_text(100 * shares[dominant], 0)} % of the questions are {_MEANS[dominant]}"
 
 
 def regime_summary(

@@ -89,7 +89,9 @@ def hidden_verdict(error: SemXError, gap: HeldOutGap) -> Hidden | None:
     Examples
     --------
     >>> from semece import held_out_gap, semx, semx_ece
-    >>> residuals = semx([[0, 0, 0, 0], [0, 1, 0, 1]] * 100, [[0, 0], [1, 1]] * 100)
+    >>> too_sure, not_sure_enough = [0, 0, 0, 0], [0, 1, 0, 1]
+    >>> labels = [too_sure] * 160 + [not_sure_enough] * 120
+    >>> residuals = semx(labels, [[0], [1]] * 80 + [[1, 1]] * 120)
     >>> hidden_verdict(semx_ece(residuals), held_out_gap(residuals))
     'right on average'
     """
