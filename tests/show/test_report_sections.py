@@ -25,7 +25,9 @@ def test_a_run_of_many_questions_has_all_sections_in_order(run):
     assert [section.title for section in sections(group_of("m", [run]))] == TITLES
 
 
-@pytest.mark.parametrize(("questions", "n", "expected"), [(29, 20, TITLES[:2]), (30, 7, TITLES[:3]), (30, 8, TITLES)])
+@pytest.mark.parametrize(
+    ("questions", "n", "expected"), [(29, 20, TITLES[:2]), (30, 7, TITLES[:3]), (30, 8, [*TITLES[:3], TITLES[4]])]
+)
 def test_few_questions_or_few_answers_have_few_sections(tmp_path, questions, n, expected):
     with Run(sampled(tmp_path, seed=2, questions=questions, n=n)) as run:
         assert [section.title for section in sections(group_of("m", [run]))] == expected

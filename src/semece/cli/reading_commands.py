@@ -344,7 +344,8 @@ def figure(  # noqa: PLR0917 - one parameter per option
     output: ToFile,
     judge: Judge = None,
     scores: Annotated[
-        list[str] | None, typer.Option("--score", "-s", help="Of reliability: which confidences. Default: all.")
+        list[str] | None,
+        typer.Option("--score", "-s", help="Of reliability: which confidences. Default: the first four."),
     ] = None,
     recalibrate: Recalibrate = None,
     as_json: AsJson = False,

@@ -210,10 +210,11 @@ def _numbers(column: pl.Series, where: str, first: int) -> tuple[Integers, Integ
     entries, offsets = _flat(column)
     if not (entries.dtype.is_integer() or entries.dtype == pl.Null):
         raise ParseError(f"{where} {first}: {column.name} must be whole numbers; got {entries.dtype}")
+    entries = entries.cast(pl.Int64)
     least = "a number of at least 0" + (" or null" if column.name == "labels" else "")
     bad = entries < 0 if column.name == "labels" else (entries < 0) | entries.is_null()
     _refuse(bad, offsets, f"{where} {first}", f"{column.name} must each be {least}", entries)
-    return entries.cast(pl.Int64).fill_null(-1).to_numpy(), offsets
+    return entries.fill_null(-1).to_numpy(), offsets
 
 
 def _from_counts(counts: Integers, offsets: Integers) -> tuple[Integers, Integers]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 
 from semece.datasets import Dataset, open_dataset, question_from, storable, with_unique_ids
+from semece.errors import SemeceError
 from semece.records import Question
 from semece.runs.run import Run
 from semece.sampling import Settings, make_run, own_model, resolve
@@ -81,7 +83,16 @@ def evaluate_sync(
     path: str | Path | None = None,
     **options: Any,  # noqa: ANN401 - the fields of Settings
 ) -> Run:
-    """Do what :func:`evaluate` does, outside an event loop."""
+    """Do what :func:`evaluate` does, outside an event loop.
+
+    Raises
+    ------
+    SemeceError
+        An event loop is running, as in a notebook: ``await se.evaluate(...)`` there.
+    """
+    with suppress(RuntimeError):
+        asyncio.get_running_loop()
+        raise SemeceError("an event loop is running, as in a notebook: write 'await se.evaluate(...)' there")
     return asyncio.run(evaluate(model, questions, n=n, judge=judge, path=path, **options))
 
 

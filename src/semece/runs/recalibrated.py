@@ -244,7 +244,7 @@ def recalibrated(run: ScoredQuestions, fitted: Recalibration) -> tuple[QuestionV
     kept = [view for view, seen in zip(views, known, strict=True) if not seen]
     if views and not kept:
         raise ValueError(
-            f"the map was fitted on all {len(views):,} questions of this run; "
+            f"the map was fitted on all {len(views):,} questions that this run has; "
             "what it changes is said, cross-fitted, by 'semece recalibrate'"
         )
     there = [view for view in kept if view.score(fitted.score) is not None]

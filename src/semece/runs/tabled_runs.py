@@ -336,6 +336,12 @@ class TabledRun(Run):
         except ValueError as error:
             raise SemeceError(f"{self.path}: {error}") from None
 
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuse what reads the run file, or asks a judge: a table has neither."""
+        if name in {"_store", "judges"}:
+            self._refuse()
+        raise AttributeError(name)
+
     def question_views(self) -> tuple[QuestionView, ...]:
         """Refuse: a table has no questions."""
         self._refuse()

@@ -12,7 +12,7 @@ from inspect import get_annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from semece.errors import ParseError, SemeceError, meant, ordinary
+from semece.errors import ParseError, SemeceError, meant, ordinary, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -221,6 +221,9 @@ def text_in(path: str | Path) -> str:
     try:
         return ordinary(Path(path).expanduser()).read_text(encoding="utf-8")
     except OSError as error:
+        if "{question}" in str(path):
+            said = shortened(str(path), 80)
+            raise ParseError(f"--prompt names a file that holds the text; got {said!r}") from None
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise ParseError(f"{path} is not UTF-8 text") from None

@@ -116,6 +116,8 @@ _CURE = (
     "for again"
 )
 
+_NO_CURE = "Take a copy of it from before: this cannot be set aside; 'semece audit score' stores an audit again"
+
 
 class Store:
     """A run file.
@@ -543,7 +545,14 @@ class Store:
         if faults := self.integrity_faults():
             more = [f"and {len(faults) - MOST_FAULTS:,} more"] if len(faults) > MOST_FAULTS else []
             said = "; ".join(faults[:MOST_FAULTS] + more)
-            raise StoreError(f"{self.path} is damaged: {said}. {_CURE.format(shlex.quote(self.path))}")
+            cure = _CURE.format(shlex.quote(self.path)) if self._can_be_set_aside() else _NO_CURE
+            raise StoreError(f"{self.path} is damaged: {said}. {cure}")
+
+    def _can_be_set_aside(self) -> bool:
+        """Whether all that is wrong can be set aside: not so the file itself, its settings, requests and audits."""
+        whole = [row[0] for row in self._execute("PRAGMA integrity_check")] == ["ok"]
+        meta = whole and all(is_whole for _, is_whole in self._tested("meta"))
+        return meta and not self._texts.faults() and not changed_audits(self._connection)
 
     def integrity_faults(self) -> list[str]:
         """List what SQLite finds wrong with the file; empty if nothing."""

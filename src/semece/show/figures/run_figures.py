@@ -206,7 +206,7 @@ def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -
     shown = [group for group in every if not (several and group.model == POOLED)]
     found = {name for group in shown for name, _ in group.pool.confidences()}
     order = dict.fromkeys((*figures.NAMES, *(name for group in shown for name in group.pool.scores)))
-    names = [name for name in scores or order if name in found]
+    names = [name for name in scores or order if name in found][: None if scores else MOST]
     if missing := [name for name in scores if name not in found]:
         near = meant(missing[0], found)
         raise SemeceError(f"no run has a confidence {missing[0]!r}{near}; there are {', '.join(sorted(found))}")

@@ -65,7 +65,7 @@ def page_of(run: Run, names: Names) -> Page:
         views=run.question_views(),
         counts=run.counts,
         complete=run.complete,
-        facts={"Model": run.model, "Dataset": run.dataset, "Cost": cost_text(*run.spent)},
+        facts={"Model": names.model, "Dataset": names.dataset, "Cost": cost_text(*run.spent)},
         events=run.events,
         group=group_of(names.model, [run]) if (estimates["status"] == "complete").any() else None,
         recalibrated=recalibration_section(run.recalibration_effects),

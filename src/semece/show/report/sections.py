@@ -81,7 +81,8 @@ def sections(group: PooledQuestions) -> Iterator[Section]:
     if len(group.pool.correct) >= FEW:
         yield _margin(group)
         if (n := int(group.pool.n_responses.max())) >= FEWEST:
-            yield _sweep(group, n)
+            if len(by_budget(sweep, group)) > 1:
+                yield _sweep(group, n)
             yield _theory(group)
 
 
