@@ -48,6 +48,6 @@ def test_a_study_has_them_for_every_run(semece, tmp_path):
     assert semece("study", "study.toml", "-q")[0] == 0
     lines = semece("study", "study.toml", "-q")[1].splitlines()
     place = next(place for place, line in enumerate(lines) if line.split()[:3] == ["Dataset", "Model", "right"])
-    assert lines[place + 1].split() == ["starter", "sure", *"3 / 0 / 0 / 0".split()]
+    assert lines[place + 1].split() == ["starter", "sure", *["3", "/", "0", "/", "0", "/", "0"]]
     (cell,) = json.loads(semece("study", "study.toml", "-q", "--json")[1])["cells"]
     assert cell["outcomes"] == {"right": 3.0, "wrong": 0.0, "refused": 0, "failed": 0}

@@ -296,7 +296,7 @@ def test_the_rate_tells_its_slope_and_its_interval(simulated):
 def test_a_rate_without_numbers_says_so():
     few = pool([[0, 1, 0, 1]] * 3, [1, 0, 1])
     ax = figures.plot_rate(rate(few, budgets=(2, 4)), slope=rate_slope(few, budgets=(2, 4)))
-    assert [text.get_text() for text in ax.texts] == ["too few low-margin questions"]
+    assert [text.get_text() for text in ax.texts] == ["too few\nlow-margin\nquestions"]
     ax.figure.canvas.draw()
 
 
@@ -378,7 +378,7 @@ def test_the_gallery_can_be_drawn_again():
 
 def test_a_rate_without_a_gap_says_so_instead_of_failing():
     ax = figures.plot_rate(rate(pool([[0, 0, 0, 0]] * 40, [1] * 40), budgets=[2, 4]))
-    assert [text.get_text() for text in ax.texts] == ["too few low-margin questions"]
+    assert [text.get_text() for text in ax.texts] == ["too few\nlow-margin\nquestions"]
     ax.figure.canvas.draw()
 
 

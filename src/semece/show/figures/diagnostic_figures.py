@@ -150,7 +150,8 @@ def plot_sweep_ece(table: Table, *, ax: Axes | None = None) -> Axes:
     for name in ("sem1", "sem2"):
         line = _line(name) | {"label": f"{NAMES[name]}, expected confidences", "mfc": "white", "ls": (0, (4, 2))}
         ax.plot(n, column_of(table, f"ece_of_expected_{name}"), **line, clip_on=False)
-    ax.set(ylim=(0, None), xlabel="responses per question n", ylabel="ECE")
+    surely_zero = all(np.nanmax(line.get_ydata(), initial=0) < 1e-6 for line in ax.lines)
+    ax.set(ylim=(0, 0.1 if surely_zero else None), xlabel="responses per question n", ylabel="ECE")
     legend_below(ax, columns=1)
     return ax
 
@@ -224,7 +225,9 @@ def plot_rate(table: Table, *, ax: Axes | None = None, slope: pl.DataFrame | Non
     known = np.flatnonzero(gap > 0)
     if not known.size:
         ax.set(xticks=[], yticks=[], xlabel="responses per question n", ylabel="Sem1 − Sem2 at low margins")
-        ax.text(0.5, 0.5, "too few low-margin questions", color=MUTED, ha="center", va="center", transform=ax.transAxes)
+        ax.text(
+            0.5, 0.5, "too few\nlow-margin\nquestions", color=MUTED, ha="center", va="center", transform=ax.transAxes
+        )
         return ax
     first = known[0]
     ax.plot(n, gap[first] * np.sqrt(n[first] / n), color=MUTED, lw=0.8, ls=(0, (1, 1.5)), label="slope −0.5")

@@ -79,9 +79,10 @@ def dots_of_runs(table: pl.DataFrame, *, axes: Sequence[Axes] | None = None) -> 
 
 
 def dots_height(table: pl.DataFrame) -> float:
-    """Give the height in inches that the rows take, and two lines for a name that is long."""
-    rows, longest = table["dataset"].n_unique() + table.height, max(map(len, [*table["dataset"], *table["model"]]))
-    return 1.2 + (0.2 if longest <= MOST_LETTERS else 0.28) * rows
+    """Give the height in inches that the rows take: each as many lines as the name that has most."""
+    rows = table["dataset"].n_unique() + table.height
+    lines = max(len(textwrap.wrap(name, MOST_LETTERS)) for name in [*table["dataset"], *table["model"]])
+    return 1.2 + (0.08 + 0.12 * lines) * rows
 
 
 def _style(estimator: str) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from semece.show.figures.canvas import (
     BENEATH,
     COLORS,
     FAINT,
-    MARKERS,
     MUTED,
     NAMES,
     axes_or_new,
@@ -160,21 +159,23 @@ def plot_reliability_together(tables: Mapping[str, Table], *, ax: Axes | None = 
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
     names = ("count", "confidence", "accuracy", "accuracy_low", "accuracy_high")
     lines = [("ECE", MUTED)]
-    for estimator in sorted(tables, key=list(COLORS).index):
+    given = [name for name in tables if name not in COLORS]
+    for estimator in [*(name for name in COLORS if name in tables), *given]:
+        look = look_of(estimator, given.index(estimator) if estimator in given else 0)
         count, confidence, accuracy, low, high = _occupied(tables[estimator], *names)
         spread = np.abs(np.vstack([accuracy - low, high - accuracy]))
-        fill = "white" if estimator == "sem2" else COLORS[estimator]
+        fill = "white" if estimator == "sem2" else look.color
         style: dict[str, Any] = {
-            "color": COLORS[estimator],
+            "color": look.color,
             "ms": 3.4,
             "mfc": fill,
             "elinewidth": 0.5,
             "clip_on": False,
             **BENEATH.get(estimator, {"lw": 0.9, "zorder": 3}),
         }
-        ax.errorbar(confidence, accuracy, yerr=spread, marker=MARKERS[estimator], label=NAMES[estimator], **style)
+        ax.errorbar(confidence, accuracy, yerr=spread, marker=look.marker, label=look.name, **style)
         error = float(count @ np.abs(confidence - accuracy) / count.sum())
-        lines.append((number_in_figure(error).removeprefix("0"), COLORS[estimator]))
+        lines.append((number_in_figure(error).removeprefix("0"), look.color))
     for place, (text, color) in enumerate(lines):
         ax.text(0.26 * place, 1.03, text, color=color, size=6.5, va="bottom", transform=ax.transAxes)
     ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
