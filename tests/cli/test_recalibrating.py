@@ -93,7 +93,7 @@ def test_a_run_is_never_judged_by_a_map_of_its_own_questions(semece, runs):
     for command in (("summary", "pilot.db"), ("check", "pilot.db", "--max", "sem1_ece=0.2"), ("report", "pilot.db")):
         code, _, err = semece(*command, "--recalibrate", "map.json")
         assert code == 2
-        assert "the map was fitted on all 120 questions of this run" in err
+        assert "the map was fitted on all 120 questions that this run has" in err
 
 
 def test_the_facts_are_those_of_the_table(semece, runs):

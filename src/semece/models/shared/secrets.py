@@ -179,9 +179,13 @@ class Redacting(logging.Filter):
 _redacting = Redacting()
 
 
+PLACEHOLDERS = frozenset({"none", "null", "empty", "dummy", "local", "ollama", "test", "token"})
+"""Words that people give to servers that ask for no key: they protect nothing, and stand in ordinary sentences."""
+
+
 def keep_out_of_logs(secrets: Iterable[str]) -> None:
     """Keep secrets out of every logger that :data:`LIBRARIES` have made so far, for the life of the process."""
-    _redacting.secrets.update(secrets)
+    _redacting.secrets.update(secret for secret in secrets if secret.casefold() not in PLACEHOLDERS)
     if _redacting.secrets:
         for name in list(logging.root.manager.loggerDict):
             if name.partition(".")[0] in LIBRARIES:
@@ -189,8 +193,17 @@ def keep_out_of_logs(secrets: Iterable[str]) -> None:
 
 
 def keep_secret(secrets: Iterable[str]) -> None:
-    """Keep secrets out of all that :func:`without_known_secrets` cleans, for the life of the process."""
-    _redacting.secrets.update(secret for secret in secrets if len(secret) > 3)
+    """Keep secrets out of all that :func:`without_known_secrets` cleans, for the life of the process.
+
+    Texts of up to three letters and :data:`PLACEHOLDERS` are no secrets.
+
+    Examples
+    --------
+    >>> keep_secret(["none"])
+    >>> without_known_secrets("the files have none")
+    'the files have none'
+    """
+    _redacting.secrets.update(secret for secret in secrets if len(secret) > 3 and secret.casefold() not in PLACEHOLDERS)
 
 
 def without_known_secrets(text: str) -> str:
