@@ -2,9 +2,15 @@
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import polars as pl
 import pytest
+
+from semece.runs.run import Run
+from semece.show.figures.run_figures import draw
 
 FAKE = "fake/?pmf=.5,.3,.2"
 ROW = '{"question": "Q?", "references": ["a"], "answers": ["a", "b"]}\n'
@@ -118,3 +124,45 @@ def test_a_confidence_that_was_asked_for_with_other_answers_is_said_to_be_lackin
     assert "p-true is lacking for 12 of 12 questions, which have other answers now" in run("summary", "a.db")[1]
     assert run("elicit", "a.db", "p-true", "-q")[0] == 0
     assert "lacking" not in run("summary", "a.db")[1]
+
+
+def test_a_prompt_typed_instead_of_its_file_says_that_a_file_is_meant(semece):
+    said = semece("run", "-m", FAKE, "-d", "starter", "--prompt", "Q: {question}", "-o", "a.db")
+    refused(said, 2, "--prompt names a file that holds the text; got 'Q: {question}'")
+    assert not Path("a.db").exists()
+
+
+@pytest.mark.parametrize("words", [("recalibrate",), ("audit", "forget"), ("report",), ("show",), ("audit", "export")])
+def test_what_a_table_of_counts_cannot_do_needs_the_run_file(semece, words):
+    pl.DataFrame({"labels": [[0, 1, 0]] * 40, "correct": [[True, False]] * 40}).write_parquet("labels.parquet")
+    assert semece("score", "labels.parquet", "-o", "t.parquet")[0] == 0
+    refused(semece(*words, "t.parquet"), 2, "needs the run file")
+
+
+def test_lists_that_are_all_empty_are_questions_without_an_answer(semece):
+    pl.DataFrame({"labels": [[], []], "correct": [[], []]}).write_parquet("labels.parquet")
+    code, out, err = semece("score", "labels.parquet", "-o", "t.parquet")
+    assert (code, err) == (0, "")
+    assert "no question enters (2 with too few usable answers)" in out
+
+
+def test_the_doctor_advises_to_set_aside_only_what_can_be_set_aside(run):
+    whole = Path("a.db").read_bytes()
+    place = whole.index(b"Answer: ") + 2
+    Path("a.db").write_bytes(whole[:place] + bytes([whole[place] ^ 8]) + whole[place + 1 :])
+    refused(run("doctor", "a.db"), 2, "this cannot be set aside")
+    Path("a.db").write_bytes(whole)
+    with closing(sqlite3.connect("a.db")) as connection, connection:
+        connection.execute("UPDATE replies SET cost = 9 WHERE id = 1")
+    refused(run("doctor", "a.db"), 2, "'semece doctor a.db --set-aside' sets what is damaged aside")
+
+
+def test_of_more_than_four_confidences_the_first_four_are_drawn(semece):
+    row = {"references": ["a"], "answers": ["a", "b", "a"], "confidences": [0.9, 0.5, 0.8]}
+    rows = [row | {"question": f"Q{i}?", "scores": {"one": i / 20, "two": i / 30, "three": 0.5}} for i in range(20)]
+    Path("s.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    assert semece("score", "s.jsonl", "-j", "exact", "-o", "a.db")[0] == 0
+    with Run("a.db") as opened:
+        assert len(draw("reliability", [opened]).axes) == 4
+    many = [word for name in ("sem1", "sem2", "verbalized", "one", "two") for word in ("--score", name)]
+    refused(semece("figure", "reliability", "a.db", "-o", "five.svg", *many), 2, "a figure has at most 4 panels")

@@ -175,3 +175,16 @@ def test_a_record_with_a_status_that_there_is_not_is_refused_by_one_sentence():
         Estimate("q", "done", 4, 1)
     with pytest.raises(ValueError, match=r"^the kind of an alarm must be one of over-split, .*; got 'loud'$"):
         Alarm("loud", "x")
+
+
+def test_in_a_notebook_the_synchronous_call_says_what_to_write():
+    async def parrot(prompt):
+        return "Answer: Paris"
+
+    async def notebook():
+        with pytest.raises(se.SemeceError, match=r"write 'await se\.evaluate"):
+            se.evaluate_sync(parrot, QUESTIONS, n=2)
+        with await se.evaluate(parrot, QUESTIONS, n=2) as run:
+            return run.complete
+
+    assert asyncio.run(notebook()) == (1, 1)
