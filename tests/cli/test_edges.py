@@ -139,6 +139,12 @@ def test_what_a_table_of_counts_cannot_do_needs_the_run_file(semece, words):
     refused(semece(*words, "t.parquet"), 2, "needs the run file")
 
 
+def test_an_engine_that_nobody_knows_is_refused_before_a_file_is_read(semece):
+    for output in ("t.parquet", "a.db"):
+        said = semece("score", "nowhere.jsonl", "--engine", "spark", "-o", output)
+        refused(said, 2, "engine must be one of local, daft, ray; got 'spark'")
+
+
 def test_lists_that_are_all_empty_are_questions_without_an_answer(semece):
     pl.DataFrame({"labels": [[], []], "correct": [[], []]}).write_parquet("labels.parquet")
     code, out, err = semece("score", "labels.parquet", "-o", "t.parquet")

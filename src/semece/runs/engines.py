@@ -28,6 +28,18 @@ Part = TypeVar("Part")
 Found = TypeVar("Found")
 
 
+def check_engine(engine: str) -> None:
+    """Refuse an engine that nobody knows.
+
+    Raises
+    ------
+    SemeceError
+        The engine is unknown.
+    """
+    if engine not in ENGINES:
+        raise SemeceError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
+
+
 def mapped(engine: str, function: Callable[[Part], Found], parts: Iterable[Part]) -> Iterator[Found]:
     """Compute something of many parts.
 
@@ -54,8 +66,7 @@ def mapped(engine: str, function: Callable[[Part], Found], parts: Iterable[Part]
     >>> list(mapped("local", abs, [-1, 2]))
     [1, 2]
     """
-    if engine not in ENGINES:
-        raise SemeceError(f"engine must be one of {', '.join(ENGINES)}; got {engine!r}")
+    check_engine(engine)
     if engine == "local":
         yield from map(function, parts)
         return

@@ -17,7 +17,7 @@ from semece.canonical_json import canonical, replacing
 from semece.errors import ParseError, SemeceError
 from semece.formats import Wanted, check_labels, is_labelled, labelled_answers, open_samples, parquet_files
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
-from semece.runs.engines import mapped
+from semece.runs.engines import check_engine, mapped
 from semece.runs.run import Names, Run
 from semece.runs.run_columns import RunColumns, grade_code
 from semece.runs.scored_samples import SamplesReading, check_judge, responses_of, sentences_of
@@ -46,7 +46,14 @@ _WAITING = 4
 
 
 def makes_table(paths: Sequence[Path], output: Path | None, engine: str = "local") -> bool:
-    """Whether a table comes of files that are scored: that is asked for, or they have no texts."""
+    """Whether a table comes of files that are scored: that is asked for, or they have no texts.
+
+    Raises
+    ------
+    SemeceError
+        The engine is unknown, or what it counts into is no table.
+    """
+    check_engine(engine)
     if all(path.is_dir() or is_labelled(path) for path in paths):
         if output is not None and output.suffix != ".parquet":
             raise ParseError(f"labelled answers without texts are counted into a table: -o X.parquet; got {output}")
