@@ -21,7 +21,7 @@ from semece.runs.run import Run
 from semece.runs.scored_samples import score
 from semece.sampling import Ledger
 from semece.store.derived import Derived, source_of
-from semece.store.run_store import FORMAT_VERSION, Store, StoredReply
+from semece.store.run_store import FORMAT_VERSION, Store, StoredReply, _updated
 from tests.making_runs import change
 from tests.store.test_schema import format_of, to_format_1, to_format_2, to_format_3
 
@@ -382,6 +382,28 @@ def test_numbers_are_read_from_columns_until_a_row_changes(path, monkeypatch):
         store.set_meta("view", {**view, "n": 5, "sizes": {**view["sizes"], "q1": 5}})
     with Run(path) as run:
         assert run.estimates()["n_responses"].to_list() == [4, 5, 4, 4]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM replies WHERE stage = 'respond' AND question_id = 'q1' AND position = 3",
+        _updated("status", "'refusal'") + " WHERE stage = 'respond' AND question_id = 'q1' AND position = 3",
+        _updated("superseded", "1") + " WHERE stage = 'respond' AND question_id = 'q1' AND position = 3",
+    ],
+    ids=["goes", "changes", "is set aside"],
+)
+def test_columns_are_made_again_when_a_reply(path, change):
+    """The selection is as before: only the rows tell that the numbers are others."""
+    with Run(path) as run:
+        assert run.estimates()["n_responses"].to_list() == [4, 4, 4, 4]
+    with Store(path, write=True) as store, store._transaction():
+        assert store._connection.execute(change).rowcount == 1
+    with Run(path) as run:
+        assert run.estimates()["n_responses"].to_list() == [4, 3, 4, 4]
+    with Run(path) as run:
+        views = {view.question.id: view.estimate.n_responses for view in run.question_views()}
+    assert views["q1"] == 3
 
 
 def test_columns_that_were_changed_on_the_disk_are_made_again(path):
