@@ -113,6 +113,49 @@ def test_refusals_that_come_before_the_first_answer_end_nothing():
         assert run.failed_calls[0] >= 18
 
 
+def outcomes(lasting):
+    """What twelve calls end with, each of which fails when the call so many places after it has begun."""
+
+    async def together():
+        begun = [asyncio.Event() for _ in range(12)]
+
+        async def answer(prompt):
+            number = int(prompt)
+            begun[number].set()
+            await begun[min(number + lasting.get(number, 2), 11)].wait()
+            raise TypeError
+
+        model = CallableModel(answer)
+
+        async def ask(number):
+            try:
+                await model(Request((Message("user", str(number)),)))
+            except (ModelError, TransientError) as error:
+                return type(error)
+
+        tasks = []
+        for number in range(12):
+            tasks.append(asyncio.create_task(ask(number)))
+            await begun[number].wait()
+            for _ in range(5):
+                await asyncio.sleep(0)  # those that may end now do
+        return await asyncio.gather(*tasks)
+
+    return asyncio.run(together())
+
+
+def test_calls_that_begin_later_do_not_put_the_end_off():
+    found = outcomes({})
+    assert found[: NEVER - 1] == [TransientError] * (NEVER - 1)
+    assert found.index(ModelError) <= NEVER + 2
+
+
+def test_a_call_that_began_early_is_waited_for():
+    found = outcomes({0: 9})
+    assert found[0] is ModelError
+    assert set(found[1:7]) == {TransientError}
+
+
 def test_a_broken_function_ends_the_run_however_many_calls_are_under_way():
     calls = 0
 

@@ -37,7 +37,8 @@ class CallableModel:
         self.answer = answer
         self.name = name or f"callable/{getattr(answer, '__name__', type(answer).__name__)}"
         self._answered = False
-        self._failures = self._under_way = 0
+        self._failures = self._started = self._waited_for = 0
+        self._under_way: set[int] = set()
 
     async def __call__(self, request: Request, /) -> Call:
         """Ask the function.
@@ -49,7 +50,9 @@ class CallableModel:
         TransientError
             It raised.
         """
-        self._under_way += 1
+        self._started += 1
+        number = self._started
+        self._under_way.add(number)
         try:
             waiting = self.answer("\n\n".join(message.content for message in request.messages))
             if not isawaitable(waiting):
@@ -60,21 +63,27 @@ class CallableModel:
         except SemeceError:
             raise
         except Exception as error:
-            raise self._raised(error) from error
+            raise self._raised(number, error) from error
         finally:
-            self._under_way -= 1
+            self._under_way.discard(number)
         if not isinstance(text, str):
             raise ModelError(f"{self.name} must return text; got {type(text).__name__}")
         self._answered = True
         return Call((Reply(text, "ok", None, json.dumps({"text": text}, ensure_ascii=False)),))
 
-    def _raised(self, error: Exception) -> ModelError:
-        """Say what the function raised, in one line."""
+    def _raised(self, number: int, error: Exception) -> ModelError:
+        """Say what the function raised, in one line; calls that began before its last chance may still answer."""
         self._failures += 1
+        if self._failures == NEVER:
+            self._waited_for = self._started
         said = f"{self.name} raised {type(error).__name__}: {clear(str(error), ())}"
-        if self._failures >= NEVER and not self._answered and self._under_way == 1:
+        if self._failures >= NEVER and not self._answered and not self._before(number):
             return ModelError(f"{said}; it has not answered once")
         return TransientError(said, status="connection", maybe_paid=True)
+
+    def _before(self, number: int) -> bool:
+        """Whether another call is under way that is waited for; calls that began later do not put the end off."""
+        return any(other != number and other <= self._waited_for for other in self._under_way)
 
     async def aclose(self) -> None:
         """Nothing to give back."""
