@@ -328,7 +328,9 @@ def wrong_hidden(
     gap: tuple[float, float, float], error: tuple[float, float, float], said: str, row: dict[str, Any]
 ) -> Iterator[str]:
     """Compare what is said of an error that the average does not show with the gap and SemX-ECE as printed."""
-    (middle, least, most), (value, low, _) = gap, error
+    (middle, least, most), (value, low, high) = gap, error
+    if high < max(most, -least):
+        yield f"model: SemX-ECE is at most {high} beside a gap of {least} to {most}"
     if "It is miscalibrated" in said and not (low > 0 and least <= 0 <= most and row["semx_ece_n_select"] > 1):
         yield f"model: {said}"
     if "though right on average" in said and (low < max(most, -least) or value <= abs(middle)):

@@ -703,7 +703,7 @@ def test_a_signal_is_heard_between_runs_that_have_nothing_to_wait_for(two, monke
         asyncio.get_running_loop().call_soon(asyncio.current_task().cancel)
         return Outcome(str(job.path), 0)
 
-    monkeypatch.setattr(studies.cells, "make_run", at_once)
+    monkeypatch.setattr("semece.study.cells.make_run", at_once)
     made = read_study("s.toml")
     work = studies.make_runs(made, studies.prepare(made), begun=lambda _: nullcontext(), ended=lambda _: None)
     with pytest.raises(asyncio.CancelledError):

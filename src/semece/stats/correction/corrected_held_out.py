@@ -154,6 +154,7 @@ def corrected_held_out(
     )
     ends = Interval(gap, max(gap - down, -1.0), min(gap + up, 1.0))
     sure = max(ends.low, -ends.high, 0.0)  # the error is no smaller than the gap; with one bin they are the same
+    high = max(high, -ends.low, ends.high)
     low = sure if bins.sum() == 1 else max(error.low, sure)
     return CorrectedHeldOut(ends, Interval(error.value, low, high), max(debiased(residuals, rng), sure))
 

@@ -112,8 +112,8 @@ def semx_ece(
     The test compares T with :math:`\sum_b |Z_b|, Z \sim N(0, V)`. Lower end: the larger of that of
     :func:`semece.ece_interval` and of the least size of g that the interval of :func:`held_out_gap` holds, since
     :math:`|g| \le T`; in a single bin :math:`|g| = T`, and it is the latter. Upper end: T plus the larger of the upward
-    half widths of :math:`\sum_b \operatorname{sign}(r_b) r_b` and of :math:`\operatorname{sign}(g) g`. Neither the
-    lower end nor the debiased value is below a gap that is sure.
+    half widths of :math:`\sum_b \operatorname{sign}(r_b) r_b` and of :math:`\operatorname{sign}(g) g`, and no less than
+    the largest size of g in its interval. Neither the lower end nor the debiased value is below a gap that is sure.
 
     Parameters
     ----------
@@ -156,7 +156,8 @@ def semx_ece(
     near = np.clip(0.0, right, wrong)
     total, least = float(np.abs(far).sum()), float(np.abs(near).sum())
     central = Residuals(wrong, table.covariance(table.value, pseudo=False))
-    sure = _sure_gap(table)
+    gap = _gap(table, residuals, _n_questions(residuals, weights))
+    sure, possible = max(gap.low, -gap.high, 0.0), max(-gap.low, gap.high)
     middle = max(debiased(central, rng), sure) if table.n > 1 else total
     size, largest = _n_questions(residuals, weights), int(residuals.n_select.max())
     if table.n < 2:
@@ -166,17 +167,19 @@ def semx_ece(
     p_value = float((1 + (np.abs(noise).sum(axis=0) >= least - TINY).sum()) / (noise.shape[1] + 1))
     alone = int((table.chance > 0).sum()) == 1
     low = sure if alone else max(min(shrunk(cleared(near, covariance), noise, 0.5 + level / 2), middle), sure)
-    high = max(min(total + upward(table, far), 1.0), total)
+    high = max(min(total + upward(table, far), 1.0), total, possible)
     return SemXError(total, low, high, least, middle, p_value, size, largest)
 
 
-def _sure_gap(table: UnitTable) -> float:
-    """Least size of the held-out gap inside its interval: 0 where that holds 0, and with a single cluster."""
-    if table.n < 2:
-        return 0.0
-    down, up = table.half_widths(np.ones(table.value.shape[1]))
+def _gap(table: UnitTable, residuals: SemX, size: int) -> HeldOutGap:
+    """Held-out gap of so many questions with its interval."""
     value, least = (float(table.mean(part).sum()) for part in (table.value, table.value - table.ungraded))
-    return max(least - down, -(value + up), 0.0)
+    if table.n < 2:
+        return HeldOutGap(value, -1.0, 1.0, least, size)
+    down, up = table.half_widths(np.ones(len(residuals.low)))
+    held_out = sums(np.searchsorted(residuals.questions, residuals.question), residuals.held_out)
+    low, high = max(least - down, float(held_out.min()) - 1), min(value + up, float(held_out.max()))
+    return HeldOutGap(value, min(low, least), max(high, value), least, size)
 
 
 def held_out_gap(
@@ -218,14 +221,7 @@ def held_out_gap(
     [0.25, 0.03, 0.29]
     """
     table = _table(residuals, ids, weights, check_level(level))
-    value, least = (float(table.mean(part).sum()) for part in (table.value, table.value - table.ungraded))
-    size = _n_questions(residuals, weights)
-    if table.n < 2:
-        return HeldOutGap(value, -1.0, 1.0, least, size)
-    down, up = table.half_widths(np.ones(len(residuals.low)))
-    held_out = sums(np.searchsorted(residuals.questions, residuals.question), residuals.held_out)
-    low, high = max(least - down, float(held_out.min()) - 1), min(value + up, float(held_out.max()))
-    return HeldOutGap(value, min(low, least), max(high, value), least, size)
+    return _gap(table, residuals, _n_questions(residuals, weights))
 
 
 def gap_interval(
