@@ -403,3 +403,13 @@ def test_in_one_bin_the_error_is_the_size_of_the_gap_and_so_is_the_lower_end_of_
 def test_calibrated_within_names_the_upper_end():
     assert calibrated_within(error_of(0.0)) == 0.2
     assert calibrated_within(Interval(0.1, 0.0, 0.3)) == 0.3
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 12, 24])
+def test_the_error_may_be_as_large_as_the_gap_may_be(wrong):
+    """Few questions that are nearly all right leave a large gap open: |g| <= SemX-ECE holds of their ends too."""
+    labels = [[0, 0, 0, 1], *([0, 0, 0, 0] for _ in range(23))]
+    correct = [[float(q >= wrong)] * len(set(each)) for q, each in enumerate(labels)]
+    gap, error = held_out_gap(semx(labels, correct)), semx_ece(semx(labels, correct))
+    assert error.high >= max(-gap.low, gap.high) - 1e-12
+    assert error.low <= error.value <= error.high <= 1
