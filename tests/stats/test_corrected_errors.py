@@ -202,8 +202,8 @@ def test_the_covariance_is_that_of_the_questions_and_that_of_the_audit():
     square = (80 * 0.0625 + 20 * 0.5625) / 100 + 0.8 / 4 * (0.5625 - 0.0625)
     of_audit = 0.64 * (1 - 4 / 80) / 4 * 0.25
     assert covariance == pytest.approx(np.array([[(square - 0.15**2) / 99 + of_audit]]))
-    unseen = 0.04 * (1 - 2 / 20) / 2 * (1 / 4 * 3 / 4)
-    assert residuals_of(confidence, judge, audited).covariance - covariance == pytest.approx(unseen)
+    pseudo = 0.64 * (1 - 4 / 80) / 4 * (1 / 6 * 5 / 6) + 0.04 * (1 - 2 / 20) / 2 * (1 / 4 * 3 / 4)
+    assert residuals_of(confidence, judge, audited).covariance - covariance == pytest.approx(pseudo)
 
 
 def test_ties_on_which_all_agree_change_nothing():

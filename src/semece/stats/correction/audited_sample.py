@@ -107,21 +107,22 @@ def _check_strata(audited: Audited, m: int, n: int) -> tuple[Places, Floats, Flo
     return np.searchsorted(kept, stratum).astype(np.intp), drawn[kept], sizes[kept]
 
 
-def sampling_covariance(sample: AuditSample, place: Places, n_bins: int, *, unanimous: bool = True) -> Floats:
+def sampling_covariance(sample: AuditSample, place: Places, n_bins: int, *, pseudo: bool = True) -> Floats:
     """Covariance, by bin, of the weighted mean difference over draws of the audited questions.
 
-    ``place``: the bin of each audited question; -1 for none.
+    ``place``: the bin of each audited question; -1 for none. Differences are rare, so that a bin without one would show
+    no variance. ``pseudo`` adds to each stratum the variance of one more answer on which people and the judge differ,
+    of m + 2 and spread over the bins as the audited ones are.
     """
     covariance = np.zeros((n_bins, n_bins))
     shares = sample.sizes / sample.sizes.sum()
     for h, (m, size) in enumerate(zip(sample.drawn, sample.sizes, strict=True)):
         inside = sample.stratum == h
-        difference = sample.difference[inside]
         table = np.zeros((int(m), n_bins + 1))
-        table[np.arange(int(m)), place[inside] + 1] = difference
+        table[np.arange(int(m)), place[inside] + 1] = sample.difference[inside]
         deviation = (table - table.mean(axis=0))[:, 1:]
         within = deviation.T @ deviation / max(m - 1, 1)
-        if unanimous and np.ptp(difference) == 0:
+        if pseudo:
             odd = 1 / (m + 2)
             within += np.diag(sums(place[inside] + 1, np.ones(int(m)), n_bins + 1)[1:] / m * odd * (1 - odd))
         covariance += shares[h] ** 2 * (1 - m / size) / m * within
@@ -132,6 +133,6 @@ def variance(sample: AuditSample, influence: Floats, n: int) -> float:
     """Variance of a weighted mean over the audited questions, over draws of the n questions and of the audited ones."""
     place = np.zeros(len(influence), dtype=np.intp)
     second = sample._replace(people=influence, judge=np.zeros_like(influence))
-    audit = float(sampling_covariance(second, place, 1, unanimous=False)[0, 0])
+    audit = float(sampling_covariance(second, place, 1, pseudo=False)[0, 0])
     middle = float(sample.weight @ influence)
     return float(sample.weight @ (influence - middle) ** 2) / n + audit

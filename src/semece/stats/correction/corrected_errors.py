@@ -212,8 +212,9 @@ def corrected_ece(
     .. math:: V = V_{\text{questions}} + \sum_h \Bigl(\frac{N_h}{N}\Bigr)^2
               \Bigl(1 - \frac{m_h}{N_h}\Bigr) \frac{S_h}{m_h}
 
-    with :math:`S_h` the covariance, within the stratum, of the differences by bin. The interval is that of
-    :func:`semece.ece_interval` with these residuals and this covariance.
+    with :math:`S_h` the covariance, within the stratum, of the differences by bin; one more answer on which people and
+    the judge differ is added to it, spread over the bins, since a bin without a difference would show no variance. The
+    interval is that of :func:`semece.ece_interval` with these residuals and this covariance.
 
     Parameters
     ----------
@@ -317,7 +318,7 @@ def corrected_residuals(rows: CheckedRows, bins: Bins, audited: Audited, *, floo
         count = bins.total(rows.weights)
         accuracy = np.clip((bins.total(rows.correct) + n * moved) / count, 0.0, 1.0)
         found = floor_variance(found, BinShares(bins.total(rows.confidence) / count, accuracy, count, count, float(n)))
-    audit = sampling_covariance(sample, place, n_bins, unanimous=floored)
+    audit = sampling_covariance(sample, place, n_bins, pseudo=floored)
     return found._replace(covariance=found.covariance + audit)
 
 
