@@ -319,6 +319,48 @@ def test_a_question_that_is_too_long_fails_alone_and_the_run_goes_on(tmp_path):
 
 # Bodies of services that differ from OpenAI's
 
+SCHEMA_REFUSED = (
+    "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input "
+    "should be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx': {'expected': \"'text' or 'json_object'\"}}\n\n"
+    '  File "/opt/llama_cpp/server/app.py", line 376, in create_chat_completion\n    POST /v1/chat/completions'
+)
+TOP_P_REFUSED = (
+    "1 validation error:\n  {'type': 'less_than_equal', 'loc': ('body', 'top_p'), 'msg': 'Input should be less than or "
+    "equal to 1', 'input': 3.0, 'ctx': {'le': 1.0}}"
+)
+LONG_REFUSED = {
+    "message": "This model's maximum context length is 512 tokens. However, you requested 1955 tokens (931 in the "
+    "messages, 1024 in the completion). Please reduce the length of the messages or completion.",
+    "type": "invalid_request_error",
+    "param": "messages",
+    "code": "context_length_exceeded",
+}
+"""What the server of llama-cpp-python 0.3.36 sends."""
+
+
+def fault(sentence):
+    return 500, {"error": {"message": sentence, "type": "internal_server_error", "param": None, "code": None}}
+
+
+def test_a_request_that_is_refused_with_a_500_is_not_asked_again_and_again():
+    request = Request(ASK.messages, Decoding(schema={"type": "object"}), seed=1)
+    got, model = canned(fault(SCHEMA_REFUSED), (200, choices(said("a"))), request=request)
+    assert got.events == ("openai-api/test/m does not take response_format: left out",)
+    first, second = (json.loads(data) for _, _, data in model.asked)
+    assert first.keys() - second.keys() == {"response_format"}
+    with pytest.raises(ProviderError, match=r"refused the request \(500\): 1 validation error.*top_p"):
+        canned(fault(TOP_P_REFUSED))
+    with pytest.raises(TransientError, match="500 out of memory"):
+        canned(fault("out of memory"))
+
+
+def test_a_prompt_that_is_too_long_by_itself_fails_alone_however_many_tokens_are_asked_for():
+    got, _ = canned((400, {"error": LONG_REFUSED}), request=Request(ASK.messages, Decoding(max_tokens=1024)))
+    assert (got.replies[0].status, got.usage) == ("truncated", Usage(0, 0))
+    in_vain = LONG_REFUSED["message"].replace("931", "31")
+    with pytest.raises(ProviderError, match="31 in the messages"):
+        canned((400, {"error": LONG_REFUSED | {"message": in_vain}}), request=Request(ASK.messages, Decoding()))
+
 
 @asynccontextmanager
 async def model_of(*answers, spelling="openai-api/test/m"):

@@ -228,7 +228,7 @@ class OpenAICompatible:
     def _learn(self, refusal: Refusal, body: Mapping[str, Any]) -> bool:
         """Leave out, from now on, the option that a refusal names; false if it names none."""
         sent = {"seed" if name == "extra_body" else name for name in body} - {"model", "messages"}
-        named = named_option(refusal, sent) if refusal.status in {400, 422} else None
+        named = named_option(refusal, sent) if refusal.of_the_request else None
         if named is None:
             return False
         if named == "n":
@@ -250,7 +250,7 @@ class OpenAICompatible:
 
     def _unanswered(self, refusal: Refusal, body: Mapping[str, Any]) -> Call | None:
         """Give replies without a text where a prompt was filtered or is too long: asking again is no help."""
-        if refusal.status not in {400, 422}:
+        if not refusal.of_the_request:
             return None
         said, n = self._clean(refusal.sentence), body.get("n", 1)
         if refusal.codes & FILTERED:

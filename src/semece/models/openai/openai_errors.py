@@ -56,6 +56,9 @@ _CHOICES = re.compile(
 )
 """How services say that they give one choice of a request."""
 
+_FIELD = re.compile(r"""['"]loc['"]: ?[\[(]['"]body['"]""")
+"""How a server built on FastAPI says which field of a request it does not take; some send that as a fault of theirs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -109,6 +112,19 @@ class Refusal:
         return cls(meant_status(cls(500, body).details), body)
 
     @property
+    def of_the_request(self) -> bool:
+        """Whether it is about what was asked, so that the same request would be refused again.
+
+        Examples
+        --------
+        >>> Refusal(400, "too long").of_the_request, Refusal(500, "out of memory").of_the_request
+        (True, False)
+        >>> Refusal(500, "1 validation error: {'loc': ('body', 'top_p'), 'msg': 'Input should be ...'}").of_the_request
+        True
+        """
+        return self.status in {400, 422} or (self.status == 500 and _FIELD.search(self.sentence) is not None)
+
+    @property
     def details(self) -> dict[str, Any]:
         """The fields ``message``, ``code``, ``type``, ``param`` of the body, whatever its shape."""
         if isinstance(self.body, dict):
@@ -139,7 +155,7 @@ def named_option(refusal: Refusal, sent: Collection[str]) -> str | None:
     Parameters
     ----------
     refusal : Refusal
-        A 400 or 422.
+        One that is about the request.
     sent : collection of str
         The options that were sent.
 
@@ -192,7 +208,7 @@ def explain(refusal: Refusal, name: str, said: str) -> ModelError:
         A :class:`semece.TransientError` where asking again may help.
     """
     status = refusal.status
-    kind = status_of(status)
+    kind = None if refusal.of_the_request else status_of(status)
     if kind is not None and not (status == 429 and refusal.codes & OUT_OF_QUOTA):
         wait, served = retry_after(refusal.headers), status in _MAYBE_SERVED
         return TransientError(f"{name}: {status} {said}", status=kind, retry_after=wait, maybe_paid=served)

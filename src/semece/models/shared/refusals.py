@@ -253,6 +253,8 @@ _TOO_LONG = re.compile(
 """How services say it that have no code for it."""
 
 _LIMIT = re.compile(r"maximum (?:context|prompt) length (?:is|of) (\d[\d,]*)", re.IGNORECASE)
+_PROMPT = re.compile(r"(\d[\d,]*) (?:in (?:the|your) (?:messages|prompt|input)|input tokens)", re.IGNORECASE)
+"""How services say what a prompt takes by itself."""
 
 
 def is_too_long(sentence: str, *, max_tokens: int = 0) -> bool:
@@ -263,7 +265,8 @@ def is_too_long(sentence: str, *, max_tokens: int = 0) -> bool:
     sentence : str
         The service's sentence, its code before it if there is one.
     max_tokens : int
-        What was asked for: if no prompt leaves room for so many, the option is at fault and not this prompt.
+        What was asked for: if no prompt leaves room for so many, the option is at fault and not this prompt, unless
+        this prompt alone is beyond the limit.
 
     Examples
     --------
@@ -271,11 +274,18 @@ def is_too_long(sentence: str, *, max_tokens: int = 0) -> bool:
     True
     >>> is_too_long("This model's maximum context length is 4,096 tokens; you requested 5,020", max_tokens=5000)
     False
+    >>> is_too_long("maximum context length is 512 tokens; 1,955 requested (931 in the messages)", max_tokens=1024)
+    True
     """
     if TOO_LONG not in sentence and not _TOO_LONG.search(sentence):
         return False
-    limit = _LIMIT.search(sentence)
-    return limit is None or max_tokens < int(limit[1].replace(",", ""))
+    limit, prompt = _number(_LIMIT, sentence), _number(_PROMPT, sentence)
+    return limit is None or max_tokens < limit or (prompt is not None and prompt >= limit)
+
+
+def _number(pattern: re.Pattern[str], sentence: str) -> int | None:
+    found = pattern.search(sentence)
+    return int(found[1].replace(",", "")) if found else None
 
 
 def too_long(name: str, sentence: str, *, n: int = 1, noticed: Noticed | None = None) -> Call:
