@@ -92,15 +92,29 @@ class TransientError(ProviderError):
         Seconds the provider asked to wait.
     maybe_paid : bool
         True if the request may have been served and billed although no reply arrived.
+    overloaded : bool
+        True if the provider said that it has too much to do.
+
+    Attributes
+    ----------
+    busy : bool
+        Whether fewer requests at once may help: it is overloaded, limits the rate, or did not answer in time.
     """
 
     def __init__(
-        self, message: str, *, status: str, retry_after: float | None = None, maybe_paid: bool = False
+        self,
+        message: str,
+        *,
+        status: str,
+        retry_after: float | None = None,
+        maybe_paid: bool = False,
+        overloaded: bool = False,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
         self.maybe_paid = maybe_paid
+        self.busy = overloaded or status in {"rate_limited", "timeout"}
 
 
 class BudgetError(SemeceError):

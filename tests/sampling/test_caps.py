@@ -14,7 +14,8 @@ from semece.sampling.batch.ledger import Ledger, Line, new_id
 from semece.sampling.budget import Budget, Price, most_tokens, spent_at_most
 from semece.sampling.connections import Callers, Connections
 from semece.sampling.deliveries import delivered_rows, failed_row
-from semece.sampling.live_calls import Caller, Pace, Terms, in_parallel
+from semece.sampling.live_calls import Caller, Terms, in_parallel
+from semece.sampling.pace import Pace
 from semece.sampling.patience import Patience
 from semece.sampling.settings import Settings
 from semece.store.keys import Keys, Slot

@@ -13,7 +13,8 @@ from semece.models import CallableModel, Model, address_variable, open_batches, 
 from semece.sampling.batch.courier import BatchTerms, Courier
 from semece.sampling.batch.ledger import OPEN, Ledger
 from semece.sampling.budget import Budget, spent_at_most
-from semece.sampling.live_calls import Caller, Pace, Terms
+from semece.sampling.live_calls import Caller, Terms
+from semece.sampling.pace import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -125,6 +126,7 @@ class Callers:
         self.budget.hold(Ledger(store).held(*OPEN))
         self._prices = self.calls.price_list
         self._terms = Terms(self.calls.patience, self.budget)
+        self._paces: dict[str, Pace] = {}
 
     def _capped(self) -> Budget:
         caps = self.calls
@@ -136,8 +138,14 @@ class Callers:
         """Ask a model live."""
         model = self.connections.live(spelling)
         self._note_address(model)
-        pace = Pace(self.calls.concurrency)
+        pace = self._paces[spelling] = Pace.of(self.calls.concurrency)
         return Caller(model, self.store, pace=pace, price=self._prices.of(model.name), terms=self._terms)
+
+    def note_paces(self) -> None:
+        """Record what was found out about how many calls at once the servers take."""
+        for spelling, pace in self._paces.items():
+            if found := pace.found():
+                self.store.add_event("concurrency", f"{spelling}: {found} (--concurrency auto)")
 
     def late(self, spelling: str) -> LateCaller:
         """Ask a model live, opened when it is first asked: a model that is never asked needs no key."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from semece.models import Call, Model, Request
+    from semece.sampling.pace import Pace
     from semece.store import Slot, Store, StoredReply
 
 
@@ -30,66 +31,6 @@ none that brought something, a run stops."""
 
 LONGEST_PAUSE = 6000.0
 """Seconds; a service that wants to be left alone for longer ends the run: nobody waits for so long."""
-
-
-class Pace:
-    """How many calls may be under way: halved on a rate limit, raised by one after as many successes.
-
-    Parameters
-    ----------
-    concurrency : int
-        The most, >= 1.
-
-    Examples
-    --------
-    >>> Pace(32).limit
-    32
-    """
-
-    def __init__(self, concurrency: int) -> None:
-        self.concurrency = concurrency
-        self.limit = concurrency
-        self._running = 0
-        self._successes = 0
-        self._quiet_until = 0.0
-        self._steady_until = 0.0
-        self._changed = asyncio.Condition()
-
-    async def __aenter__(self) -> None:
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._running < self.limit)
-            self._running += 1
-
-    async def __aexit__(self, *_: object) -> None:
-        self._running -= 1
-        async with self._changed:
-            self._changed.notify_all()
-
-    def pause(self) -> float:
-        """Seconds for which the provider asked to send nothing; not above 0 if it did not, or they are over."""
-        return self._quiet_until - asyncio.get_running_loop().time()
-
-    def delivered(self) -> None:
-        """Count a success."""
-        self._successes += 1
-        if self.limit < self.concurrency and self._successes >= self.limit:
-            self.limit += 1
-            self._successes = 0
-
-    def refused(self, retry_after: float | None) -> bool:
-        """Slow down after a rate limit; return whether the limit fell.
-
-        Calls that were sent together are refused together: the limit falls at most once in a second.
-        """
-        now = asyncio.get_running_loop().time()
-        self._successes = 0
-        if retry_after:
-            self._quiet_until = max(self._quiet_until, now + min(retry_after, 600.0))
-        fell = self.limit > 1 and now >= self._steady_until
-        if fell:
-            self.limit = max(1, self.limit // 2)
-            self._steady_until = now + 1.0
-        return fell
 
 
 class Stop:
@@ -279,12 +220,15 @@ class Caller:
             reserved = await self._admitted(request)
             if reserved is None:
                 return []
+            sent = asyncio.get_running_loop().time()
             call = await self._sent(request, reserved, slots[0])
+            seconds = asyncio.get_running_loop().time() - sent
             if isinstance(call, TransientError):
+                self._slow_down(call, seconds)
                 return call
             self._reached = self._served = True
             self._in_vain = 0
-            self.pace.delivered()
+            self.pace.delivered(len(call.replies), seconds)
             for event in call.events:
                 self.store.add_event("model", event)
             rows = delivered_rows(call, slots, uuid.uuid4().hex[:16], self._bill(call)[0], judge_text)
@@ -296,7 +240,7 @@ class Caller:
         while self.stop.reason is None and (pause := self.pace.pause()) > 0:
             await self.stop.rest(pause)
         try:
-            self.store.check_room(self.pace.concurrency * request.n * _most_bytes(request))
+            self.store.check_room(self.pace.most * request.n * _most_bytes(request))
             reserved = await self.budget.admit(request, self.price)
         except (BudgetError, DiskError) as error:
             self.stop.because(error)
@@ -352,8 +296,8 @@ class Caller:
         self._in_vain += error.maybe_paid
         if self._unreached >= UNREACHED and not self._reached:
             return ProviderError(f"{error}; nothing has answered yet: is the address right, is there a network?")
-        served = max(4 * IN_VAIN, self.patience.attempts * self.pace.concurrency)  # an outage ends by itself
-        if self._in_vain >= (served if self._served else max(IN_VAIN, 4 * self.pace.concurrency)):
+        served = max(4 * IN_VAIN, self.patience.attempts * self.pace.most)  # an outage ends by itself
+        if self._in_vain >= (served if self._served else max(IN_VAIN, 4 * self.pace.most)):
             return ProviderError(
                 f"{error}; {self._in_vain:,} calls in a row may be paid for and brought nothing: is --timeout long "
                 "enough, does a proxy cut replies off?"
@@ -364,9 +308,11 @@ class Caller:
             )
         return None
 
-    def _note_failure(self, error: TransientError, slot: Slot, choices: int) -> None:
-        if error.status == "rate_limited" and self.pace.refused(error.retry_after):
+    def _slow_down(self, error: TransientError, seconds: float) -> None:
+        if self.pace.failed(error, seconds):
             self.store.add_event("pace", f"rate limited: at most {self.pace.limit} calls at once")
+
+    def _note_failure(self, error: TransientError, slot: Slot, choices: int) -> None:
         self.store.append([failed_row(error, slot, choices=choices)])
 
     async def _committed(self, rows: list[StoredReply]) -> None:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Calls", "Caps"
 """Headings of the help."""
 
+AUTO = "auto"
+"""The spelling of as many calls at once as bring most answers a second."""
+
 asking = partial(option, panel=ASK, study="models", repeated=True)
 """Make a row of what is asked, and so must be repeated to continue a run."""
 
@@ -48,6 +51,14 @@ def _seed_of(typed: str | int) -> int | None:
         return int(typed)
     except ValueError:
         raise SemeceError(f"seed must be a whole number or none; got {typed}") from None
+
+
+def _calls_of(typed: str | int) -> int | str:
+    """Read how many calls at once: a whole number, or auto; what is neither is refused by the rule."""
+    try:
+        return int(typed)
+    except ValueError:
+        return typed
 
 
 def _is_pattern(text: str) -> bool:
@@ -76,8 +87,10 @@ class CallSettings:
 
     Parameters
     ----------
-    base_url, concurrency, timeout, patience
+    base_url, timeout, patience
         How the calls are made.
+    concurrency : int or 'auto'
+        How many calls at once; ``'auto'`` finds out how many bring most answers a second.
     batch : bool
         Ask through the provider's batch interface.
     no_lock : bool
@@ -101,7 +114,16 @@ class CallSettings:
         read=_with_its_secrets_kept,
         write=_as_it_may_be_seen,
     )
-    concurrency: int = option(32, help="Calls at once.", panel=CALLS, rule=at_least(1), study="models")
+    concurrency: int | str = option(
+        32,
+        help="Calls at once; auto: as many as bring most answers a second.",
+        panel=CALLS,
+        rule=Rule("at least 1, or auto", lambda calls: calls == AUTO or (isinstance(calls, int) and calls >= 1)),
+        study="models",
+        kind=str,
+        also=int,
+        read=_calls_of,
+    )
     timeout: float = option(
         600.0, help="Seconds per call.", panel=CALLS, rule=Rule("above 0", lambda s: s > 0), study="models"
     )

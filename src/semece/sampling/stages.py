@@ -20,6 +20,7 @@ from semece.sampling.connections import Callers, Connections
 from semece.sampling.job import check_identity
 from semece.sampling.judge_calls import run_asking
 from semece.sampling.live_calls import in_parallel
+from semece.sampling.pace import Pace
 from semece.sampling.request_templates import P, RequestTemplate, missing_slots
 from semece.store import Slot, Store, set_failed_aside
 
@@ -249,7 +250,9 @@ class JudgeStage:
             lacking += judged.lacking
             self.progress("judge", 1)
 
-        await in_parallel((partial(one, question) for question in self.questions), calls.concurrency)
+        await in_parallel(
+            (partial(one, question) for question in self.questions), Pace.of(calls.concurrency).concurrency
+        )
         return lacking
 
     def _pairs(self) -> Iterable[tuple[str, Judge]]:
@@ -356,6 +359,7 @@ async def make_run(job: Job, *, progress: Progress | None = None, budget: Budget
             for name, value in (job.told | {"view": job.view}).items():
                 store.set_meta(name, value)
             missing = await responses.do() + await verdicts.do()
+            callers.note_paces()
             return Outcome(store.path, missing, store.last_failure() if missing else None)
 
 

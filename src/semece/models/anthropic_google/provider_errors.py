@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, ProviderError, TransientError
-from semece.models.shared.refusals import may_leave_out, retry_after, status_of
+from semece.models.shared.refusals import OVERLOADED, may_leave_out, retry_after, status_of
 from semece.models.shared.secrets import clear
 
 if TYPE_CHECKING:
@@ -81,7 +81,10 @@ def explain(error: Exception, name: str, secrets: Iterable[str] = ()) -> ModelEr
     status, maybe_paid = _classified(error)
     if status is None:
         return ProviderError(said)
-    return TransientError(said, status=status, retry_after=_retry_after(error), maybe_paid=maybe_paid)
+    overloaded = getattr(error, "status_code", None) in OVERLOADED
+    return TransientError(
+        said, status=status, retry_after=_retry_after(error), maybe_paid=maybe_paid, overloaded=overloaded
+    )
 
 
 def explain_status(status: int, sentence: str) -> ModelError:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from semece.errors import ModelError, ProviderError, TransientError
-from semece.models.shared.refusals import may_leave_out, meant_status, retry_after, status_of
+from semece.models.shared.refusals import OVERLOADED, may_leave_out, meant_status, retry_after, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -211,7 +211,13 @@ def explain(refusal: Refusal, name: str, said: str) -> ModelError:
     kind = None if refusal.of_the_request else status_of(status)
     if kind is not None and not (status == 429 and refusal.codes & OUT_OF_QUOTA):
         wait, served = retry_after(refusal.headers), status in _MAYBE_SERVED
-        return TransientError(f"{name}: {status} {said}", status=kind, retry_after=wait, maybe_paid=served)
+        return TransientError(
+            f"{name}: {status} {said}",
+            status=kind,
+            retry_after=wait,
+            maybe_paid=served,
+            overloaded=status in OVERLOADED,
+        )
     reasons = {
         401: "refused the key",
         402: "wants money",

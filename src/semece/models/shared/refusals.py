@@ -313,6 +313,10 @@ def too_long(name: str, sentence: str, *, n: int = 1, noticed: Noticed | None = 
     return Call((reply,) * n, Usage(0, 0), events=noticed.told())
 
 
+OVERLOADED = frozenset({429, 503, 529})
+"""HTTP statuses of a service that has too much to do."""
+
+
 def status_of(code: int) -> str | None:
     """Name what an HTTP status means; None for one that asking again does not help.
 
