@@ -18,7 +18,7 @@ from semece.prompts.markup import bare
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-VERSION = "elicited-2"
+VERSION = "elicited-3"
 """The id of what reads these replies: changes whenever a reading may change."""
 
 GUESSES = 4
@@ -146,18 +146,23 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 _LONGEST = 80
 """Characters of a reply that is all statement."""
 
-_BEGINS = r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?:(?:the|my|our|final|overall|estimated|level of)\s+){0,3}"
+_BEGINS = (
+    r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?P<put>i(?:['’]d| would| will)? (?:rate|put|state) )?"
+    r"(?:(?:the|my|our|final|overall|estimated|level of)\s+){0,3}"
+)
 _ABOUT = (
-    r"(?:\s+(?:level|score|in\s+(?:my|this|the)\s+answer|that\s+(?:my|this|the)\s+answer\s+is\s+(?:correct|right|true)))?"
+    r"(?:\s+(?:level|score|rating|in\s+(?:my|this|the)\s+answer|that\s+(?:my|this|the)\s+answer\s+is\s+(?:correct|right|true)))?"
     r"(?:\s*\([^()\n]{0,40}\))?"
 )
-_VALUE = r"[^\w\n(]{0,6}(?:\s*[:：=]|\s+(?P<says>is)\b\s*[:：]?|\s+[-–—](?=\s)|\s*$)[ \t]*(?P<value>[^\n]*)"
+_SAYS = r"(?P<says>(?(put)(?:as|at)(?!\s+(?:least|most|\w+\s+as)\b)|is))\b\s*[:：]?"
+_VALUE = rf"[^\w\n(]{{0,6}}?(?:\s*(?:[:：→]+|[-=]>|=)|\s+{_SAYS}|\s+[-–—](?=\s)|\s*$)[ \t]*(?P<value>[^\n]*)"
 _TAG = re.compile(
     r"<(?:confidence|probability)>\s*(?P<value>[^<>\n]{1,80})</(?:confidence|probability)>", re.IGNORECASE
 )
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*[-•][ \t]+", re.MULTILINE)
-_MARKS = re.compile(r"\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+_BRACKETS = re.compile(r"^[ \t]*\(([^()\n]+)\)[ \t]*$", re.MULTILINE)
+_MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 
 
 def _statement(words: str) -> re.Pattern[str]:
@@ -194,7 +199,15 @@ def _one(values: Iterable[Stated]) -> tuple[Guess, ...]:
     return (Guess(None, different[0]),) if len(different) == 1 and different[0] != UNREAD else ()
 
 
-_ENDS = re.compile(r"\s*(?:[.,;(!<|}\]]|\s[-–—]\s|\s(?=because\b|since\b|as\b)|$)", re.IGNORECASE)
+_ITS_TRUTH = (
+    r"\s(?:that|whether|if)\s(?:it|(?:my|this|the)\sanswer)\sis\s(?:correct|right|true)"
+    r"|\s(?:about|of)\s(?:it|(?:my|this|the)\sanswer)"
+)
+_ENDS = re.compile(
+    rf"\s*(?:[.,;(!<|}}\]]|\s[-–—]\s|\s(?=because\b|since\b|as\b)|(?:{_ITS_TRUTH})(?=\W*$)|$)", re.IGNORECASE
+)
+_WRAPPED = re.compile(r"\$?\\(?:boxed|text(?:bf|it)?|mathrm)\{([^\\{}\n]*)\}\$?")
+_NOT_KNOWN = re.compile(r"\b(?:do[ _-]not|don['’]?t)[ _-]know\b")
 _HAS = re.compile(r"(?:i have (?P<have>[\w ]+?) confidence in (?:this|my|the) answer)", re.IGNORECASE)
 
 
@@ -223,22 +236,26 @@ def read_words(text: str, scale: str = "linguistic", *, alone: bool = True) -> t
     >>> read_words("Confidence: medium to high"), read_words("not high")
     ((), ())
     """
-    plain, words = _plain(text), SCALES[scale]
-    values = _labelled(plain, _CONFIDENCE, partial(_word, words=words))
+    plain, words = _WRAPPED.sub(r"\1", _plain(text)), SCALES[scale]
+    values = _labelled(_BRACKETS.sub(r"\1", plain), _CONFIDENCE, partial(_word, words=words))
     if not values and alone and len(plain) <= _LONGEST and "\n" not in plain:
         has = _HAS.match(plain)
-        told = has["have"] if has else re.sub(r"\s+confidence(?=\W*$)", "", plain, flags=re.IGNORECASE)
+        told = (
+            has["have"]
+            if has
+            else re.sub(r"\s+confidence(?: in (?:this|my|the) answer)?(?=\W*$)", "", plain, flags=re.IGNORECASE)
+        )
         values = [_word(told, words)]
     return _one(values)
 
 
 def _word(value: str, words: Mapping[str, float]) -> Stated:
     """Read one word of a scale; what follows it must be apart from it and name no other."""
-    told = value.strip(" \t\"'“”[](){}").lower().replace("don't", "do not").replace("don’t", "do not")
+    told = _NOT_KNOWN.sub("do not know", value.strip(" \t\"'“”[](){}<>").lower())
     told = re.sub(r"^i(?: am|['’]m)?\s+", "", told)
     ends = _ENDS.search(told)
     word, rest = (told[: ends.start()], told[ends.end() :]) if ends else (told, "")
-    number = words.get(re.sub(r"\W+$", "", word))
+    number = words.get(re.sub(r"[^\w?]+$", "", word))
     if number is None or any(re.search(rf"\b{other}\b", rest) for other in words):
         return UNREAD
     return Stated(number, number)
@@ -283,7 +300,7 @@ def _as_stated(value: str) -> Stated:
 
 _CHOICE = re.compile(
     r"[^\w(]{0,8}(?:it is|i (?:would )?(?:choose|pick|say)(?: option)?|option|choice)?[^\w(]{0,4}"
-    r"(?:(?P<letter>\([ABab]\)|(?:[AB](?=\s*(?:[).:\]}\"'<]|$)))[).:]?)[^\w(]{0,4}(?P<after>true\b|false\b)?"
+    r"(?:(?P<letter>\([ABab]\)|(?:[AB](?=\s*(?:[).:\]}\"'<]|[-–—]\s|$)))[).:]?)[^\w(]{0,4}(?P<after>true\b|false\b)?"
     r"|(?P<word>true|false)\b)",
     re.IGNORECASE,
 )
@@ -304,7 +321,7 @@ def read_true(text: str) -> tuple[Guess, ...]:
     >>> read_true("(A) False"), read_true("True or False")
     ((), ())
     """
-    plain = re.sub(r"\\boxed\{(?:\\text\{)?([^{}]*)\}*", r"\1", _plain(text))
+    plain = re.sub(r"\\boxed\{(?:\\text\{)?([^{}]*)\}*|</?answer>", r"\1", _plain(text))
     values = _labelled(plain, _ANSWER, _choice)
     if not values:
         lines = [line for line in plain.split("\n") if line.strip()]
@@ -319,7 +336,7 @@ def _choice(value: str) -> Stated:
     found = _CHOICE.match(value)
     if found is None or re.match(r"(?!\s*(?:[-–—]\s|because\b|since\b))\s*\w", value[found.end() :]):
         return UNREAD
-    if found["letter"] in {"a", "b"}:  # a word, not a choice
+    if found["letter"] in {"a", "b"} and value.strip(" \t.") != found["letter"]:  # a word, not a choice
         return UNREAD
     letter, word = (found["letter"] or "").strip("().:").lower(), (found["word"] or found["after"] or "").lower()
     said = {_TRUE[each] for each in (letter, word) if each}
