@@ -92,6 +92,7 @@ def main() -> str:
     """Stop forty runs once and ten twice."""
     from benchmarks._tables import table
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # what is started in the background would ignore it
     rng, rows = random.Random(0), []
     with tempfile.TemporaryDirectory() as folder:
         data = write_questions(Path(folder))

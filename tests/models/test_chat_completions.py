@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -345,13 +346,30 @@ def fault(sentence):
 def test_a_request_that_is_refused_with_a_500_is_not_asked_again_and_again():
     request = Request(ASK.messages, Decoding(schema={"type": "object"}), seed=1)
     got, model = canned(fault(SCHEMA_REFUSED), (200, choices(said("a"))), request=request)
-    assert got.events == ("openai-api/test/m does not take response_format: left out",)
-    first, second = (json.loads(data) for _, _, data in model.asked)
-    assert first.keys() - second.keys() == {"response_format"}
+    assert got.events == ("openai-api/test/m does not take a schema as OpenAI writes it: sent as json_object",)
+    forms = [json.loads(data)["response_format"] for _, _, data in model.asked]
+    assert [form["type"] for form in forms] == ["json_schema", "json_object"]
+    assert forms[1]["schema"] == {"type": "object"}
+    _, model = canned(*[fault(SCHEMA_REFUSED)] * 2, (200, choices(said("a"))), request=request)
+    assert "response_format" not in json.loads(model.asked[-1][2])
     with pytest.raises(ProviderError, match=r"refused the request \(500\): 1 validation error.*top_p"):
         canned(fault(TOP_P_REFUSED))
     with pytest.raises(TransientError, match="500 out of memory"):
         canned(fault("out of memory"))
+
+
+def test_two_calls_that_are_refused_at_once_learn_the_same():
+    """The second refusal is of what was sent before the first came back, not of what was learned from it."""
+    request = Request(ASK.messages, Decoding(schema={"type": "object"}), seed=1)
+
+    async def ask():
+        async with model_of(
+            *[fault(SCHEMA_REFUSED)] * 2, *[(200, choices(said("a"), id=str(i))) for i in "ab"]
+        ) as model:
+            await asyncio.gather(*(model(replace(request, seed=seed)) for seed in range(2)))
+            return [json.loads(data)["response_format"]["type"] for _, _, data in model.asked]
+
+    assert asyncio.run(ask()) == ["json_schema"] * 2 + ["json_object"] * 2
 
 
 def test_a_prompt_that_is_too_long_by_itself_fails_alone_however_many_tokens_are_asked_for():

@@ -103,7 +103,7 @@ class OpenAICompatible:
         self._model, self._service, self._tokens_name = name, service, service.max_tokens
         self._address, self._key, self._timeout = address, key, timeout
         self._noticed = Noticed()
-        self._lonely = 0
+        self._lonely, self._as_object = 0, False
         self._secrets = secrets_of(address, key)
 
     @property
@@ -216,7 +216,7 @@ class OpenAICompatible:
             "reasoning_effort": options.reasoning_effort,
             "seed": request.seed if self._service.seed else None,
             "n": min(request.n, self.max_choices) if request.n > 1 and self.max_choices > 1 else None,
-            "response_format": _format(options.schema),
+            "response_format": _format(options.schema, as_object=self._as_object),
             "logprobs": True if request.logprobs is not None else None,
             "top_logprobs": request.logprobs or None,
         }
@@ -240,6 +240,11 @@ class OpenAICompatible:
                 return False
             self._tokens_name = others[named]
             self._noticed.tell(f"{self.name} does not take {named}: sent as {others[named]}")
+            return True
+        form = body.get("response_format") or {"type": "json_object" if self._as_object else "json_schema"}
+        if named == "response_format" and form["type"] == "json_schema" and "json_object" in refusal.sentence:
+            self._as_object = True
+            self._noticed.tell(f"{self.name} does not take a schema as OpenAI writes it: sent as json_object")
             return True
         self._noticed.drop(named, f"{self.name} does not take {named}: left out")
         return True
@@ -317,9 +322,12 @@ def _role(role: str) -> str:
     return "user" if role == "completion" else role
 
 
-def _format(schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _format(schema: Mapping[str, Any] | None, *, as_object: bool) -> dict[str, Any] | None:
+    """Write a schema as OpenAI does, or as servers that know only ``json_object`` do."""
     if schema is None:
         return None
+    if as_object:
+        return {"type": "json_object", "schema": dict(schema)}
     return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)}}
 
 
