@@ -5,6 +5,7 @@ import json
 import logging
 import re
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from importlib.metadata import version
 
@@ -258,3 +259,18 @@ def test_requests_do_not_pile_up_in_memory(tmp_path):
         for i in range(1200):
             store.add_request({"asked": str(i)})
             assert len(store._requests) < 500
+
+
+def test_the_index_of_what_was_delivered_is_made_as_today_in_a_file_of_before(tmp_path):
+    with Store(tmp_path / "a.db", write=True) as store:
+        store.append([StoredReply(digest(i), "respond", "q", i, "ok", "text") for i in range(3)])
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        (made,) = connection.execute("SELECT sql FROM sqlite_master WHERE name = 'delivered'").fetchone()
+        connection.execute("DROP INDEX delivered")
+        connection.execute(made.replace("(question_id, key)", "(key)"))
+    with Store(tmp_path / "a.db", write=True) as store:
+        assert store._execute("SELECT sql FROM sqlite_master WHERE name = 'delivered'") == [(made,)]
+        store.append([StoredReply(digest(1), "respond", "q", 1, "ok", "another", call="c")])
+        store.flush()
+        assert [reply.text for reply in store.replies("respond", "q")] == ["text"] * 3
+    assert "(question_id, key)" in made

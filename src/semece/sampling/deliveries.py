@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from semece.canonical_json import canonical, encodable
@@ -46,7 +47,7 @@ def delivered_rows(
     judge_text : callable or None
         Status of a delivered text; None accepts every text.
     """
-    rows = []
+    rows, now = [], time.time()
     for place, (reply, slot) in enumerate(zip(call.replies, slots, strict=False)):
         first = place == 0 and call.usage is not None
         status = _status(reply, slot.stage, judge_text)
@@ -69,6 +70,7 @@ def delivered_rows(
                 cost if first else None,
                 call.latency,
                 _word(call.request_id) if place == 0 else None,
+                now,
             )
         )
     return rows

@@ -44,8 +44,11 @@ def reply_checksum(row: Sequence[Any]) -> int:
             nan if latency is None else latency,
             time,
         )
-        names = [_NOTHING if name is None else name for name in (judge, finish, call, provider_id)]
-        texts = "\0".join((stage, place, status, text, raw, *names)).encode()
+        judge = _NOTHING if judge is None else judge
+        finish = _NOTHING if finish is None else finish
+        call = _NOTHING if call is None else call
+        provider_id = _NOTHING if provider_id is None else provider_id
+        texts = "\0".join((stage, place, status, text, raw, judge, finish, call, provider_id)).encode()
         return crc32(texts, crc32(numbers, crc32(request or b"", crc32(key))))
     except (struct.error, TypeError, ValueError):
         return _NO_ROW

@@ -334,7 +334,7 @@ class Store:
     def _insert_replies(self) -> None:
         """Write what is queued; a call for a slot that has its reply was paid for all the same, and is kept aside."""
         sql = f"INSERT INTO replies ({_COLUMNS}, checksum) VALUES ({','.join('?' * 19)})"  # noqa: S608
-        rows = [(*_row(reply), 0) for reply in self._pending]
+        rows = [_row(reply) for reply in self._pending]
         first = f"{sql} ON CONFLICT DO NOTHING"
         self._connection.execute("SAVEPOINT at_once")
         stored = self._connection.executemany(first, ((*row, reply_checksum(row)) for row in rows)).rowcount
@@ -591,7 +591,7 @@ class Store:
         sql = f"UPDATE replies SET ({_COLUMNS}, checksum) = ({','.join('?' * 19)}) WHERE id = ?"  # noqa: S608 - constants
         with self._transaction():
             for number, found in damaged:
-                row = (*_row(_readable(found)), 1)
+                row = (*_row(_readable(found))[:-1], 1)
                 self._connection.execute(sql, (*row, reply_checksum(row), number))
             taken = {table: self._take_out(table) for table in ("questions", "batches", "events")}
         for _, _, provider_id, *_ in taken["batches"]:
@@ -711,8 +711,9 @@ def _stamped(r: StoredReply, now: float) -> StoredReply:
 
 
 def _row(r: StoredReply) -> tuple[Any, ...]:
+    """Give the columns of a reply that stands."""
     key, stage, question_id, index, status, text, raw, *more = _values(r)
-    return key, stage, question_id, index, status, encodable(text), encodable(raw), *more
+    return key, stage, question_id, index, status, encodable(text), encodable(raw), *more, 0
 
 
 def _place(row: Sequence[Any]) -> str:
