@@ -101,6 +101,14 @@ def test_the_plain_bracket_is_mean_sem2_and_mean_sem1():
     assert found.low <= found.lower <= found.upper <= found.high
 
 
+def test_the_plain_bounds_are_in_order_also_where_only_rounding_parts_them():
+    pairs = [[most, n - most] for n in range(4, 51) for most in range(n // 2 + 1, n)]
+    lower, upper = plain_bounds(Counts.from_counts(pairs))
+    assert (lower <= upper).all()
+    found = oracle_bracket(counts=[[8, 1]] * 30)
+    assert found.low <= found.lower <= found.upper <= found.high
+
+
 def test_each_question_takes_the_largest_table_that_fits():
     few = Counts.from_counts([[2, 1], [1, 1]])
     np.testing.assert_array_equal(narrow_bounds(few, plain_bounds(few)), plain_bounds(few))

@@ -179,10 +179,11 @@ def _ends(bounds: Floats, drawn: Drawn) -> tuple[list[float], list[float]]:
 
 
 def plain_bounds(counts: Counts) -> Floats:
-    """Sem2 and Sem1 of each question; shape (2, Q)."""
+    """Sem2 and Sem1 of each question; shape (2, Q). Sem2 is at most Sem1, also after rounding."""
     total = counts.responses
     found = subset_selection(counts, total // 2)
-    return np.stack([(found.selected - found.largest) / (total - total // 2), counts.largest / total])
+    most = counts.largest / total
+    return np.stack([np.minimum((found.selected - found.largest) / (total - total // 2), most), most])
 
 
 def narrow_bounds(counts: Counts, plain: Floats) -> Floats:
