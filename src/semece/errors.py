@@ -280,6 +280,8 @@ def beside(path: Path) -> str:
     """Ask whether a file that is not there is a near name of its folder, or say that the folder is not there."""
     from itertools import islice
 
+    if path.parent.exists() and not path.parent.is_dir():
+        return f": {visible(str(path.parent))} is no folder"
     if not path.parent.is_dir():
         return f": there is no folder {visible(str(path.parent))}"
     try:

@@ -172,3 +172,44 @@ def test_of_more_than_four_confidences_the_first_four_are_drawn(semece):
         assert len(draw("reliability", [opened]).axes) == 4
     many = [word for name in ("sem1", "sem2", "verbalized", "one", "two") for word in ("--score", name)]
     refused(semece("figure", "reliability", "a.db", "-o", "five.svg", *many), 2, "a figure has at most 4 panels")
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",)])
+@pytest.mark.parametrize(("fault", "part"), [("401", "refused the key"), ("quota", "quota is exhausted")])
+def test_what_is_refused_at_the_first_call_is_one_sentence(semece, fault, part, quiet):
+    words = ("run", "-m", f"{FAKE}&fault={fault}:1", "-d", "starter", "-n", 4, "--limit", 5, "-o", "a.db", *quiet)
+    for _ in range(2):
+        refused(semece(*words), 4, part)
+
+
+def test_what_is_refused_later_says_where_the_rest_is(semece):
+    words = ("run", "-m", f"{FAKE}&fault=quota:.1", "-d", "starter", "-n", 4, "--limit", 40, "--concurrency", 2)
+    refused(semece(*words, "-o", "q.db", "-q"), 4, "quota is exhausted; what was delivered before is stored in q.db")
+    code, _, err = semece(*words, "-o", "a.db")
+    assert (code, err.splitlines()[0], err.count("\n")) == (4, "a.db", 2)
+    assert err.splitlines()[1].endswith("what was delivered before is stored in a.db")
+
+
+def test_a_run_that_answers_says_its_file(semece):
+    assert semece("run", "-m", FAKE, "-d", "starter", "-n", 4, "--limit", 3, "-o", "a.db")[2] == "a.db\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "part"),
+    [
+        ("/proc/x.db", "/proc/x.db cannot be written: no file can be made in its folder"),
+        ("/dev/null", "/dev/null cannot be read: it is a device"),
+        ("file/x.db", "file/x.db cannot be written"),
+    ],
+)
+def test_where_no_run_file_can_be_is_said_as_it_is(semece, path, part):
+    Path("file").touch()
+    code, out, err = semece("run", "-m", FAKE, "-d", "starter", "-n", 2, "--limit", 2, "-o", path, "-q")
+    assert (code in {2, 4}, out, err.count("\n")) == (True, "", 1)
+    assert part in err
+    assert "another process" not in err
+
+
+def test_a_file_in_a_file_is_not_looked_for(semece):
+    Path("file").touch()
+    refused(semece("summary", "file/x.db"), 2, "file/x.db does not exist: file is no folder")

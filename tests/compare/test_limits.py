@@ -1,6 +1,7 @@
 """Checks for continuous integration: limits on intervals, and regressions against another run."""
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -108,18 +109,37 @@ def test_what_cannot_be_checked_is_one_sentence(semece, paths, words, sentence):
     code, out, err = semece("check", paths["bold"], *words)
     assert (code, err.count("\n")) == (2, 1)
     assert sentence in err
-    assert out == "" or out.startswith("not checked: ")
+    assert out == ""
 
 
 def test_results_are_kept_when_one_limit_is_wrong(semece, paths):
     code, out, err = semece("check", paths["bold"], "--max", "semi1_ece=0.9", "--max", "sem1_ece=0.9")
-    assert (code, [line.partition(":")[0] for line in out.splitlines()]) == (2, ["not checked", "passed"])
+    assert (code, [line.partition(":")[0] for line in out.splitlines()]) == (2, ["passed"])
+    assert err.startswith("semece: not checked: a limit is")
     assert "(did you mean 'sem1_ece'?)" in err
     code, out, _ = semece("check", paths["bold"], "--max", "semi1_ece=0.9", "--max", "sem1_ece=0.0", "--json")
     assert (code, [row["passed"] for row in json.loads(out)]) == (1, [None, False])
     code, out, err = semece("check", paths["bold"], "--max", "sem1_ece=0.9", "--baseline", paths["other"])
-    assert (code, [line.partition(":")[0] for line in out.splitlines()]) == (2, ["passed", "not checked"])
+    assert (code, [line.partition(":")[0] for line in out.splitlines()]) == (2, ["passed"])
     assert "no question is complete in all of" in err
+
+
+def test_each_limit_that_is_wrong_is_told_once(semece, paths):
+    code, out, err = semece("check", paths["bold"], "--max", "sem1=0.9", "--max", "sem1_ece=7", "--min", "accuracy=0")
+    assert (code, out.count("\n"), out.startswith("passed: ")) == (2, 1, True)
+    assert [line.startswith("semece: not checked: ") for line in err.splitlines()] == [True, True]
+    assert err.count("got 'sem1=0.9'") == err.count("got '7'") == 1
+
+
+@pytest.mark.parametrize(("limit", "code"), [("1", 4), ("0", 1), ("x", 2)])
+def test_a_file_that_cannot_be_written_costs_no_other(semece, paths, limit, code):
+    words = ("check", paths["bold"], "--max", f"sem1_ece={limit}", "--junit", "/proc/checks.xml", "--badge", "b.svg")
+    got, out, err = semece(*words)
+    assert (got, Path("b.svg").read_bytes()[:4]) == (code, b"<svg")
+    assert err.count("cannot write /proc/checks.xml") == 1
+    assert out.startswith({4: "passed", 1: "FAILED", 2: ""}[code])
+    got, _, err = semece(*words[:-1], "/proc/b.svg")
+    assert (got, err.count("cannot write")) == (code, 2)
 
 
 @pytest.mark.parametrize(("slack", "code"), [(1e-9, 0), (-1e-9, 1)])

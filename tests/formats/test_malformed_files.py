@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 from tests import tool_files as made
+from tests.formats import lying_parquet as lying
 
 DEEP = b"[" * 100_000
 LONG = b"9" * 5_000
@@ -92,6 +93,84 @@ BOMBS = {
     "one-text-in-every-row.parquet": lambda: bomb(question=["x" * 1_000_000] * 400, answers=[["a"]] * 400),
 }
 """By name: what small files of Parquet unpack to more than 300 MB."""
+
+
+def lie(data, *changes):
+    """Change the footer of a Parquet file, or a page's head, which gives another body."""
+    body, footer = lying.taken_apart(data)
+    assert lying.put_together(body, footer) == data
+    for change in changes:
+        body = change(body, footer) or body
+    return lying.put_together(body, footer)
+
+
+def chunks_say(**said):
+    """Let every chunk say other numbers."""
+
+    def change(body, footer):
+        for chunk in lying.chunks(footer):
+            for name, value in said.items():
+                number = getattr(lying, name)
+                chunk[number] = chunk[number][0], value
+
+    return change
+
+
+def rows_say(count, *, group=True):
+    """Let the file say another number of rows, and its row groups, too."""
+
+    def change(body, footer):
+        footer[lying.ROWS] = footer[lying.ROWS][0], count
+        for each in footer[lying.GROUPS][1][1] if group else ():
+            each[lying.GROUP_ROWS] = each[lying.GROUP_ROWS][0], count
+
+    return change
+
+
+def texts_begin_alike(body, footer):
+    """Let pages say that each text begins like the one before: their values may be as long as the page, each."""
+    return lying.with_pages(body, footer, lambda page: page.get(5, (0, {}))[1].update({2: (5, 7)}))
+
+
+def pages_hold(count):
+    """Let pages say that they hold so many values."""
+    change = lambda page: page.get(5, (0, {}))[1].update({1: (5, count)})  # noqa: E731 - short
+    return lambda body, footer: lying.with_pages(body, footer, change)
+
+
+def one_length(body, footer):
+    """Let all values be of one length, and as long as the schema says."""
+    for element in footer[lying.SCHEMA][1][1]:
+        element[2] = 5, 1_000_000_000
+    chunks_say(TYPE=7)(body, footer)
+
+
+def endless(body, footer):
+    """End the footer in a list that is said to have more items than there are."""
+    footer[9] = lying.LIST, (lying.BYTE, lying.Endless())
+
+
+PLAIN = {"question": ["Why?"] * 1000, "answers": [["a" * 500, "b"]] * 1000}
+LIES = {
+    "rows.parquet": lambda: lie(bomb(**PLAIN), rows_say(1 << 50)),
+    "rows-of-the-file.parquet": lambda: lie(bomb(**PLAIN), rows_say(1 << 50, group=False)),
+    "rows-below-0.parquet": lambda: lie(bomb(**PLAIN), rows_say(-5)),
+    "rows-and-values.parquet": lambda: lie(bomb(**PLAIN), rows_say(1 << 40), chunks_say(VALUES=1 << 40)),
+    "values-of-pages.parquet": lambda: lie(bomb(**PLAIN), pages_hold(1 << 30)),
+    "texts-begin-alike.parquet": lambda: lie(bomb(**PLAIN), texts_begin_alike),
+    "one-length.parquet": lambda: lie(bomb(**PLAIN), one_length),
+    "beyond-the-end.parquet": lambda: lie(bomb(**PLAIN), chunks_say(PACKED=1 << 40)),
+    "before-the-start.parquet": lambda: lie(bomb(**PLAIN), chunks_say(DATA=-7)),
+    "endless.parquet": lambda: lie(bomb(**PLAIN), endless),
+    "null-arrays.parquet": lambda: bomb(
+        **PLAIN, x=pl.Series([None], dtype=pl.Array(pl.Int8, 200_000)).new_from_index(0, 1000)
+    ),
+}
+"""By name: files of Parquet that say what is not so, or take more than they say."""
+BOMBS |= {
+    "lying-labels.parquet": lambda: lie(BOMBS["one-row-of-labels.parquet"](), chunks_say(VALUES=1, UNPACKED=10)),
+    "lying-cell.parquet": lambda: lie(BOMBS["one-cell.parquet"](), chunks_say(UNPACKED=10)),
+}
 
 
 HEADER = json.dumps(made.inspect_header())
@@ -221,6 +300,25 @@ def test_what_a_parquet_file_unpacks_to_is_measured_before(semece, name):
     check(said, name)
     assert re.search(r"may take [\d,.]+ MB of memory; 300.0 MB are allowed", said[2])
     assert {path.name for path in Path().iterdir()} == {name}
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's account of memory")
+@pytest.mark.parametrize("name", LIES)
+def test_what_a_parquet_file_says_is_not_believed(semece, name):
+    Path(name).write_bytes(LIES[name]())
+    Path("/proc/self/clear_refs").write_text("5")
+    before = memory("VmRSS")
+    check(semece("score", name, "-o", "a.db"), name)
+    check(semece("run", "-m", "fake/?pmf=1", "-d", f"./{name}", "-o", "a.db"), name)
+    assert memory("VmHWM") - before < 300_000_000
+    assert {path.name for path in Path().iterdir()} == {name}
+
+
+def test_a_footer_that_is_put_together_again_is_read(semece):
+    Path("a.parquet").write_bytes(
+        lie(bomb(**PLAIN), lambda body, footer: lying.with_pages(body, footer, lambda page: None))
+    )
+    assert semece("score", "a.parquet", "-o", "a.db")[0] == 0
 
 
 def memory(name):

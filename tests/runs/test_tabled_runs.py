@@ -207,3 +207,32 @@ def test_figures_and_thresholds_are_of_the_questions_laid_out(questions, tmp_pat
     monkeypatch.setattr("semece.runs.tabled_runs.MOST_LAID_OUT", 249)
     code, _, err = semece("table", "ece", "t.parquet")
     assert (code, "t.parquet counts 250 questions, and tables and figures are of at most 249" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("counts", [[-1, 2]]),
+        ("counts", [[10**12, 2]]),
+        ("counts", "x"),
+        ("grades", [[1]]),
+        ("grades", [[77, 1]]),
+        ("grades", [[None, 1]]),
+        ("weight", -5),
+        ("group", None),
+        ("stated_sum", float("nan")),
+        ("failed", "x"),
+    ],
+)
+def test_a_table_that_was_changed_is_refused(semece, tmp_path, name, value):
+    """By one sentence: what stands in it would be an error of the mathematics, or a wrong number."""
+    source, path = tmp_path / "labels.parquet", tmp_path / "table.parquet"
+    pl.DataFrame({"labels": [[0, 0], [0, 1]], "grades": [[1], [1, 0]]}).write_parquet(source)
+    tabulate([source], path)
+    frame, about = pl.read_parquet(path), pl.read_parquet_metadata(path)["semece"]
+    changed = pl.Series(name, value * len(frame)) if isinstance(value, list) else pl.lit(value).alias(name)
+    for wrong in (frame.with_columns(changed), frame.drop(name)):
+        wrong.write_parquet(path, metadata={"semece": about})
+        code, out, err = semece("summary", path)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "table.parquet is not what 'semece score -o X.parquet' wrote" in err

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from semece import SemeceError
     from semece.compare import Check, Comparison, Drift, Standings
     from semece.runs import Run
 
@@ -355,13 +357,16 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
     with open_runs([run], judge, recalibrate, uncorrected=uncorrected) as (opened,), before as (base,):
         found = check_run(opened, limits, baseline=base)
         print_checks(opened, found, as_json=as_json)
-        keep_files(opened.name, found, junit, badge)
+        unkept = keep_files(opened.name, found, junit, badge)
         done, selected = opened.complete
-    end_of_checks(found, f"{done:,} of {selected:,} questions complete" if done < selected else None)
+    end_of_checks(found, unkept, f"{done:,} of {selected:,} questions complete" if done < selected else None)
 
 
 def print_checks(run: Run, found: Sequence[Check], *, as_json: bool) -> None:
-    """Print what was checked, and before it what recalibration does to it."""
+    """Print what was checked, and before it what recalibration does to it.
+
+    What is wrong in the command itself is left to :func:`end_of_checks`, but in JSON, which tells all.
+    """
     from semece.runs import effect_lines
 
     note = run.recalibration_note
@@ -369,30 +374,43 @@ def print_checks(run: Run, found: Sequence[Check], *, as_json: bool) -> None:
         typer.echo(f"semece: {run.recalibration_warning}", err=True)
     if note and not as_json:
         typer.echo("\n".join((f"{note}.", *effect_lines(run.recalibration_effects), "")))
-    lines = (f"{each.outcome}: {each.sentence}" for each in found)
+    lines = [f"{each.outcome}: {each.sentence}" for each in found if not each.wrong]
     print_found(lines, lambda: [each._asdict() for each in found], as_json=as_json)
 
 
-def keep_files(name: str, found: Sequence[Check], report: Path | None, picture: Path | None) -> None:
-    """Write the files that were asked for."""
+def keep_files(name: str, found: Sequence[Check], report: Path | None, picture: Path | None) -> list[SemeceError]:
+    """Write the files that were asked for, each whatever becomes of the other; give the errors."""
+    from semece import SemeceError
     from semece.compare import badge, junit
     from semece.runs import write
 
-    if report is not None:
-        write(junit(name, found), report)
-    if picture is not None:
-        write(badge(found), picture)
+    unkept = []
+    for path, made in ((report, partial(junit, name, found)), (picture, partial(badge, found))):
+        try:
+            if path is not None:
+                write(made(), path)
+        except SemeceError as error:
+            unkept.append(error)
+    return unkept
 
 
-def end_of_checks(found: Sequence[Check], incomplete: str | None) -> None:
-    """Exit with what the checks say: a failure before one that was wrong, and that before an incomplete run."""
-    wrong = [each for each in found if each.wrong]
-    if wrong:
-        typer.echo(f"semece: not checked: {len(wrong)} of {len(found)}; {wrong[0].sentence}", err=True)
-    if any(each.passed is False for each in found):
-        raise typer.Exit(1)
-    if wrong:
-        raise typer.Exit(2)
+def end_of_checks(found: Sequence[Check], unkept: Sequence[SemeceError], incomplete: str | None) -> None:
+    """Exit with what the checks say: a failure, what was wrong, a file that cannot be written, an incomplete run.
+
+    Raises
+    ------
+    SemeceError
+        A file cannot be written, and no check failed or was wrong.
+    """
+    for each in filter(attrgetter("wrong"), found):
+        typer.echo(f"semece: not checked: {each.sentence}", err=True)
+    code = 1 if any(each.passed is False for each in found) else 2 if any(each.wrong for each in found) else 0
+    for error in unkept if code else unkept[1:]:
+        typer.echo(f"semece: {error}", err=True)
+    if code:
+        raise typer.Exit(code)
+    if unkept:
+        raise unkept[0]
     if incomplete:
         typer.echo(f"semece: {incomplete}; run it again to continue", err=True)
         raise typer.Exit(3)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 import typer
 
 from semece.cli.typer_options import RUN, Handling, load_keys
-from semece.errors import BudgetError, ParseError, SemeceError, StoppedError, meant
+from semece.errors import BudgetError, ParseError, ProviderError, SemeceError, StoppedError, meant
 from semece.sampling import Settings, default_path, read_prices, toml_in
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ T = TypeVar("T")
 STAGES = {"respond": "responses", "judge": "judged"}
 SIGNALS = {signal.SIGINT: 130, signal.SIGTERM: 143}
 """What a person or the system ends a command with, and the exit codes that say so."""
+FIRST_STEPS = 2
+"""A stage tells first how many steps it has, then how many were done before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,28 +230,54 @@ def settings_from(told: Told, prices: Mapping[str, Price]) -> Settings:
 
 
 def run_to_end(job: Job, path: Path, *, quiet: bool) -> Finish[Outcome]:
-    """Run to the end, or to a signal, a cap or a refusal."""
+    """Run to the end, or to a signal, a cap or a refusal.
+
+    Raises
+    ------
+    ProviderError
+        A refusal; if something was delivered before, it says where that is stored.
+    """
     from semece.runs import Run
     from semece.sampling import Outcome, make_run
 
+    came: set[str] = set()
     try:
         with progress_bars(enabled=not quiet and sys.stderr.isatty()) as progress:
-            shown = progress if quiet else announced(path, progress)
+            shown = announced(path, progress, came, at_once=job.calls.batch, quiet=quiet)
             return asyncio.run(until_signal(make_run(job, progress=shown), timeout=job.calls.timeout))
     except BudgetError as error:
         typer.echo(f"semece: {error}", err=True)
         with Run(path) as run:
             return Finish(Outcome(str(path), run.missing), 3, error)
+    except ProviderError as error:
+        if not came:
+            raise
+        raise ProviderError(f"{error}; what was delivered before is stored in {path}") from None
 
 
-def announced(path: Path, progress: Progress) -> Progress:
-    """Say the name of the run file when the first stage begins: what is refused before is one line."""
-    said: list[Path] = []
+def announced(path: Path, progress: Progress, came: set[str], *, at_once: bool, quiet: bool) -> Progress:
+    """Say the name of the run file when the first reply has come: what is refused before is one line.
+
+    Parameters
+    ----------
+    path, progress : Path, callable
+        The file, and who is told of every step.
+    came : set of str
+        Is filled with the stages of which something came.
+    at_once : bool
+        Say it before something came: a batch takes long.
+    quiet : bool
+        Say nothing.
+    """
+    begun: dict[str, int] = {}
 
     def advance(stage: str, steps: int) -> None:
-        if not said:
-            said.append(path)
+        something_came = begun.get(stage, 0) >= FIRST_STEPS and steps > 0
+        if not quiet and (not begun if at_once else something_came and not came):
             typer.echo(str(path), err=True)
+        begun[stage] = begun.get(stage, 0) + 1
+        if something_came:
+            came.add(stage)
         progress(stage, steps)
 
     return advance

@@ -31,7 +31,7 @@ from semece.datasets.files import (
     storable,
     with_unique_ids,
 )
-from semece.datasets.parquet_sizes import check_parquet
+from semece.datasets.parquet_sizes import check_parquet, parquet_schema
 from semece.errors import ParseError, beside, meant
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ __all__ = [
     "final_reference",
     "most_memory",
     "open_dataset",
+    "parquet_schema",
     "question_from",
     "read_rows",
     "renaming",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.datasets import LEAST_MEMORY, check_parquet
+from semece.datasets import LEAST_MEMORY, check_parquet, parquet_schema
 from semece.errors import ParseError, ordinary
 
 if TYPE_CHECKING:
@@ -82,17 +82,8 @@ def parquet_files(paths: Sequence[Path]) -> list[Path]:
 
 def is_labelled(path: Path) -> bool:
     """Whether a file is Parquet with labels and grades, and without texts."""
-    columns = _columns(path) if path.suffix == ".parquet" and path.is_file() else frozenset()
+    columns = {*parquet_schema(path)} if path.suffix == ".parquet" and path.is_file() else set()
     return bool(columns & {*LABELS}) and bool(columns & {*GRADES}) and not columns & {"answers", "responses"}
-
-
-def _columns(path: Path) -> frozenset[str]:
-    import polars as pl
-
-    try:
-        return frozenset(pl.read_parquet_schema(path))
-    except (pl.exceptions.PolarsError, OSError):
-        return frozenset()
 
 
 def labelled_answers(path: Path, *, at_once: int = AT_ONCE) -> Iterator[LabelledAnswers]:
@@ -131,17 +122,18 @@ def labelled_answers(path: Path, *, at_once: int = AT_ONCE) -> Iterator[Labelled
         raise ParseError(f"{path} is not a readable Parquet file: {str(error).splitlines()[0]}") from None
 
 
-def check_labels(path: Path) -> None:
+def check_labels(path: Path, *, whole: bool = False) -> None:
     """Measure a file of classes before it is read.
 
     Raises
     ------
     ParseError
-        A row group may take more memory than 150 times the file, and more than 300 MB.
+        A row group, or the whole file if all is read at once, may take more memory than 150 times the file, and more
+        than 300 MB.
     OSError
         It cannot be opened.
     """
-    check_parquet(path, max(MEMORY_PER_BYTE * ordinary(path).stat().st_size, LEAST_MEMORY))
+    check_parquet(path, max(MEMORY_PER_BYTE * ordinary(path).stat().st_size, LEAST_MEMORY), whole=whole)
 
 
 def _chosen(path: Path, schema: Any, names: Sequence[str]) -> str:  # noqa: ANN401 - polars' schema

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-from semece.datasets import check_memory, most_memory, read_rows, separator_of
+from semece.datasets import check_memory, most_memory, parquet_schema, read_rows, separator_of
 from semece.errors import ParseError, ordinary, visible
 from semece.formats.json_stream import Json, JsonStream, unreadable
 from semece.records import ScoreKind
@@ -220,7 +220,9 @@ class SampleFile:
         suffix = self.path.suffix.lower()
         for magic, kind in _MAGIC.items():
             if head.startswith(magic):
-                return Opening(kind, self._columns() if kind == "parquet" else _first_member(head), suffix)
+                return Opening(
+                    kind, frozenset(parquet_schema(self.path)) if kind == "parquet" else _first_member(head), suffix
+                )
         text = head.decode("utf-8-sig", "replace").lstrip()
         is_array = text.startswith("[")
         names = _names(text[1:] if is_array else text)
@@ -231,14 +233,6 @@ class SampleFile:
         if suffix in TABLES:
             names = _header(text, suffix)
         return Opening("text" if text else "empty", names, suffix)
-
-    def _columns(self) -> frozenset[str]:
-        """Name the columns of a Parquet file; none if it is damaged, which is said when it is read."""
-        import polars as pl
-
-        with contextlib.suppress(pl.exceptions.PolarsError, OSError):
-            return frozenset(pl.read_parquet_schema(self.path))
-        return frozenset()
 
     @cached_property
     def most(self) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from semece.canonical_json import canonical, replacing
+from semece.datasets import parquet_schema
 from semece.errors import ParseError, SemeceError
 from semece.formats import Wanted, check_labels, is_labelled, labelled_answers, open_samples, parquet_files
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 ABOUT = "semece"
 """The key of the file's metadata that says what it is."""
 FORMAT = 1
+MOST_COUNTED = 1 << 31
+"""Answers of a class; more would not have fitted into a file of labels."""
 MOST_LAID_OUT = 3_000_000
 """Most questions of a table of which tables and figures are made."""
 _AT_ONCE = 2_000
@@ -228,10 +231,12 @@ def is_table(path: Path) -> bool:
 def _about(path: Path) -> dict[str, Any] | None:
     import polars as pl
 
+    if not parquet_schema(path):  # damaged, or no Parquet file
+        return None
     try:
         text = pl.read_parquet_metadata(path).get(ABOUT)
         return None if text is None else dict(json.loads(text))
-    except (pl.exceptions.PolarsError, OSError, ValueError):
+    except (pl.exceptions.PolarsError, OSError, ValueError, TypeError, RecursionError):
         return None
 
 
@@ -248,13 +253,40 @@ def read_table(path: Path) -> WeightedTable:
     about = _about(path)
     if about is None or about.get("format") != FORMAT:
         raise ParseError(f"{path} must be a table that 'semece score -o X.parquet' of this version writes")
-    check_labels(path)
-    frame = pl.read_parquet(path)
+    check_labels(path, whole=True)
+    try:
+        frame = pl.read_parquet(path)
+        is_ours = _is_ours(frame)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        is_ours = False
+    if not is_ours:
+        raise ParseError(f"{path} is not what 'semece score -o X.parquet' wrote: it is damaged or was changed")
     sizes = frame["counts"].list.len().to_numpy().astype(np.int64)
     full = frame.filter(pl.col("counts").list.len() > 0)
     counts, grades = (full[name].explode().to_numpy().astype(np.int64) for name in ("counts", "grades"))
     columns = (frame[name].to_numpy() for name in ("failed", "stated", "stated_sum", "group", "weight"))
     return WeightedTable(Counts(counts, np.concatenate([[0], np.cumsum(sizes)])), grades, *columns)
+
+
+def _is_ours(frame: pl.DataFrame) -> bool:
+    """Whether a table has the columns that :func:`write_table` writes, and in them what may be there."""
+    import polars as pl
+
+    lists, numbers = ("counts", "grades"), ("failed", "stated", "stated_sum", "group", "weight")
+    kinds = frame.schema
+    if any(not isinstance(kinds.get(name), pl.List) or not kinds[name].inner.is_integer() for name in lists):  # type: ignore[attr-defined]
+        return False
+    if any(name not in kinds or not kinds[name].is_numeric() for name in numbers):
+        return False
+    counts, grades = (frame[name].explode().drop_nulls() for name in lists)
+    return (
+        not any(frame[name].null_count() for name in (*lists, *numbers))
+        and bool((frame["counts"].list.len() == frame["grades"].list.len()).all())
+        and len(counts) == len(grades) == int(frame["counts"].list.len().sum())
+        and bool(counts.is_between(0, MOST_COUNTED).all() and grades.is_between(0, 3).all())
+        and bool((frame.select(numbers).min_horizontal() >= 0).all())
+        and bool(frame["stated_sum"].is_finite().all())
+    )
 
 
 class TabledRun(Run):

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BUSY = "{} is being written by another process; wait for it, or choose another file with -o"
+LOCKED = (
+    "{} is locked by another process, or its disk has no locks; wait for that process, or copy the file to another disk"
+)
 READ_ONLY = "{} is read-only; make it writable, or choose another file with -o"
 NO_LOCKS = (
     "{}: the disk has no locks, so a second writer could not be kept out; choose another disk with -o, or make sure "
@@ -87,6 +90,8 @@ class FileGuard:
                 warnings.simplefilter("ignore")
                 lock.acquire(timeout=0)
         except Timeout:
+            if not Path(name).exists():  # no version of filelock tells that it cannot be made
+                raise DiskError(f"{self.path} cannot be written: no file can be made in its folder") from None
             raise DiskError((BUSY if _has_locks(name) else NO_LOCKS).format(self.path)) from None
         except (NotImplementedError, OSError) as error:
             if isinstance(error, OSError) and error.errno not in _WITHOUT_LOCKS:

@@ -17,7 +17,7 @@ from semece.errors import DiskError, StoreError, beside, ordinary, shortened, vi
 from semece.store.checksums import reply_checksum, reply_checksum_of_format_3, row_checksum
 from semece.store.derived import TABLES as DERIVED_TABLES
 from semece.store.derived import derived_checksum
-from semece.store.file_guard import BUSY, READ_ONLY
+from semece.store.file_guard import LOCKED, READ_ONLY
 from semece.store.texts import TABLES as TEXTS_TABLES
 from semece.store.texts import Texts
 
@@ -47,7 +47,7 @@ _MEANINGS = {
     "read-only": READ_ONLY,
     "malformed": _DAMAGED,
     "not a database": _DAMAGED,
-    "locked": BUSY,
+    "locked": LOCKED,
     "decode": _DAMAGED,
 }
 """By a word of SQLite's: what it means for a run file."""

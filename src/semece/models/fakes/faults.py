@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from semece.errors import ModelError, TransientError
+from semece.errors import ProviderError, TransientError
 from semece.models.protocol import Call, Reply, Request, Usage
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class FakeService(ABC):
         ------
         ValueError
             If more choices are asked for than `max_choices`.
-        TransientError, ModelError
+        TransientError, ProviderError
             As the faults want it.
         """
         if not 1 <= request.n <= self._most:
@@ -212,7 +212,7 @@ def _raise(fault: str, retry_after: float) -> None:
     if fault in _FAILURES:
         said, status, maybe_paid = _FAILURES[fault]
         if status is None:
-            raise ModelError(said)
+            raise ProviderError(said)
         wait = retry_after if fault == "429_retry_after" else None
         raise TransientError(said, status=status, retry_after=wait, maybe_paid=maybe_paid)
 
