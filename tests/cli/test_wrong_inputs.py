@@ -78,7 +78,7 @@ WRONG = [
     ("summary no/a.db", "there is no folder no"),
     ("summary rows.jsonl", "is not a semece run file"),
     ("score rows.json", "did you mean 'rows.jsonl'?"),
-    ("score folder", "a folder without Parquet files"),
+    ("score folder", "a folder without samples"),
     ("score no_question.jsonl -o x.db", "rename 'questoin' if it is meant"),
     ("score no_answers.jsonl -o x.db", "expected a list 'answers'"),
     ("score answer_text.jsonl -o x.db", "answers must be JSON"),

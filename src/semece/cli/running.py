@@ -30,7 +30,9 @@ def _option(*names: str, help: str, panel: str | None = None, **more: Any) -> An
 
 
 def score(  # noqa: PLR0913, PLR0917 - one parameter per option
-    files: Annotated[list[Path], typer.Argument(help="Samples of one format: our own, or another tool's.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Samples of one format: files, a folder, or a pattern in quotes.")
+    ],
     output: Annotated[Path | None, _option("--output", "-o", help="The run file.")] = None,
     judge: Annotated[
         str | None,
@@ -83,11 +85,11 @@ def score(  # noqa: PLR0913, PLR0917 - one parameter per option
     Example: [bold]semece score logs/popularity.eval[/bold]
     """
     from semece.cli.reading_commands import print_made
-    from semece.runs import SamplesReading, makes_table, tabulate
+    from semece.runs import SamplesReading, makes_table, scored_name, tabulate
     from semece.runs import score as store_samples
 
     tabled = makes_table(files, output, engine)
-    path = output or Path("runs") / f"{files[0].stem}.{'parquet' if tabled else 'db'}"
+    path = output or Path("runs") / f"{scored_name(files)}.{'parquet' if tabled else 'db'}"
     kinds = {name: kind or None for name, _, kind in (text.partition("=") for text in scores or ())}
     reading = SamplesReading(form, skip_bad, questions, model, scorer, pattern, kinds, over, name, dataset)
     measure = partial(tabulate, engine=engine) if tabled else store_samples

@@ -28,7 +28,8 @@ from semece.formats import (
     uqlm,
 )
 from semece.formats.file_responses import PARTIAL, FileQuestion, FileResponse, FileStatus
-from semece.formats.labelled_parquet import check_labels, is_labelled, labelled_answers, parquet_files
+from semece.formats.labelled_parquet import check_labels, is_labelled, labelled_answers
+from semece.formats.sample_files import is_pattern, name_of, sample_files
 from semece.formats.samples import sample_from
 from semece.formats.sources import Findings, SampleFile, Wanted, fault
 
@@ -52,9 +53,11 @@ __all__ = [
     "collect",
     "fault",
     "is_labelled",
+    "is_pattern",
     "labelled_answers",
+    "name_of",
     "open_samples",
-    "parquet_files",
+    "sample_files",
     "sample_from",
 ]
 

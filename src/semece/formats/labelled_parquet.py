@@ -60,26 +60,6 @@ class LabelledAnswers(NamedTuple):
     stated: tuple[Integers, Floats] | None
 
 
-def parquet_files(paths: Sequence[Path]) -> list[Path]:
-    """Give the files that are named: a folder stands for the Parquet files in it, in the order of their names.
-
-    Raises
-    ------
-    ParseError
-        A folder has none.
-    """
-    files: list[Path] = []
-    for path in paths:
-        inside = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-        if not inside:
-            raise ParseError(f"{path} is a folder without Parquet files")
-        files += inside
-    for place, file in enumerate(files):
-        if any(file.resolve() == other.resolve() for other in files[:place]):
-            raise ParseError(f"{file} is named twice")
-    return files
-
-
 def is_labelled(path: Path) -> bool:
     """Whether a file is Parquet with labels and grades, and without texts."""
     columns = {*parquet_schema(path)} if path.suffix == ".parquet" and path.is_file() else set()

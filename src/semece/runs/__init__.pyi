@@ -96,4 +96,5 @@ from .summary_rows import summary_row as summary_row
 from .summary_rows import summary_table as summary_table
 from .tabled_runs import makes_table as makes_table
 from .tabled_runs import open_run as open_run
+from .tabled_runs import scored_name as scored_name
 from .tabled_runs import tabulate as tabulate

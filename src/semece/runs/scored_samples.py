@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
 from semece.errors import ParseError, StoreError, meant, visible
-from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault
+from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault, name_of, sample_files
 from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
 from semece.prompts import is_blank, is_non_answer, read_response
 from semece.records import CONFIDENCE_KIND, VERDICTS, Response, ScoreKind
@@ -101,7 +101,7 @@ def score(
     Parameters
     ----------
     paths : sequence of Path
-        Files of samples of one format; the questions of all of them.
+        Files of samples of one format; the questions of all of them. A folder or pattern stands for the files in it.
     path : str or Path
         The run file; the same content again changes nothing, other content is refused.
     judge : str or None
@@ -126,7 +126,7 @@ def score(
     check_judge(judge)
     if judge is not None:
         open_judge(judge)  # what it needs is missed before anything is stored
-    reading = reading or SamplesReading()
+    reading, paths = reading or SamplesReading(), sample_files(paths)
     dataset = None if reading.questions is None else open_dataset(reading.questions)
     known = {q.id: q for q in dataset.questions} if dataset else {}
     wanted = Wanted(known, reading.model, tuple(reading.scores))
@@ -139,10 +139,9 @@ def score(
     content = _hash(judged.samples)
     questions = with_unique_ids([sample.question for sample in judged.samples], str(paths[0]))
     whole = [replace(sample, question=q) for sample, q in zip(judged.samples, questions, strict=True)]
-    files = "+".join(file.stem for file in paths)
     identity = {
         "model": reading.model or next(iter(findings.models), UNNAMED),
-        "dataset": dataset.name if dataset else next(iter(findings.datasets), files),
+        "dataset": dataset.name if dataset else next(iter(findings.datasets), name_of(paths)),
         "dataset content": content,
     }
     names = _names(reading, identity)

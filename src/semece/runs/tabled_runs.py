@@ -16,7 +16,16 @@ import numpy as np
 from semece.canonical_json import canonical, replacing
 from semece.datasets import parquet_schema
 from semece.errors import ParseError, SemeceError
-from semece.formats import Wanted, check_labels, is_labelled, labelled_answers, open_samples, parquet_files
+from semece.formats import (
+    Wanted,
+    check_labels,
+    is_labelled,
+    is_pattern,
+    labelled_answers,
+    name_of,
+    open_samples,
+    sample_files,
+)
 from semece.judges import GivenJudge, judge_question, open_judges, read_given, run_procedure
 from semece.runs.engines import check_engine, mapped
 from semece.runs.run import Names, Run
@@ -54,10 +63,10 @@ def makes_table(paths: Sequence[Path], output: Path | None, engine: str = "local
     Raises
     ------
     SemeceError
-        The engine is unknown, or what it counts into is no table.
+        The engine is unknown, what it counts into is no table, or the files are not of one kind.
     """
     check_engine(engine)
-    if all(path.is_dir() or is_labelled(path) for path in paths):
+    if all(map(is_labelled, sample_files(paths))):
         if output is not None and output.suffix != ".parquet":
             raise ParseError(f"labelled answers without texts are counted into a table: -o X.parquet; got {output}")
         return True
@@ -65,6 +74,14 @@ def makes_table(paths: Sequence[Path], output: Path | None, engine: str = "local
     if not tabled and engine != "local":
         raise ParseError(f"--engine {engine} counts into a table: -o X.parquet; got {output}")
     return tabled
+
+
+def scored_name(paths: Sequence[Path]) -> str:
+    """Name what is made of files that are scored: as the first of them, or its folder, or that of a pattern's files."""
+    if not is_pattern(paths[0]):
+        return paths[0].resolve().stem
+    first, *more = sample_files(paths[:1])
+    return first.resolve().parent.name if more else first.stem
 
 
 def tabulate(
@@ -80,8 +97,9 @@ def tabulate(
     Parameters
     ----------
     paths : sequence of Path
-        Parquet files of labelled answers (:mod:`semece.formats.labelled_parquet`) or folders of such, or files of
-        samples with texts. Ids of questions are not looked at: every row is a question.
+        Parquet files of labelled answers (:mod:`semece.formats.labelled_parquet`), or files of samples with texts;
+        folders and patterns stand for the files of one kind in them. Ids of questions are not looked at: every row is
+        a question.
     output : Path
         The table. The same questions in any order give the same numbers.
     judge : str or None
@@ -102,7 +120,7 @@ def tabulate(
     ParseError
         A file cannot be read, or a row breaks a rule.
     """
-    files, how = parquet_files(paths), reading or SamplesReading()
+    files, how = sample_files(paths), reading or SamplesReading()
     if all(map(is_labelled, files)):
         if judge not in {None, GivenJudge.name}:
             raise ParseError(f"labelled answers have no texts: their judge is {GivenJudge.name}; got {judge}")
@@ -123,7 +141,7 @@ def tabulate(
 
 def _about_of(files: Sequence[Path], judge: str, how: SamplesReading) -> dict[str, Any]:
     told = how.name or how.model
-    about = {"files": [file.name for file in files], "name": how.dataset or files[0].stem, "judge": judge}
+    about = {"files": [file.name for file in files], "name": how.dataset or name_of(files), "judge": judge}
     return about | ({} if told is None else {"model": told})
 
 
