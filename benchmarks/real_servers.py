@@ -146,7 +146,7 @@ def behaviour(opened: Opened) -> str:
                 asked(url, messages=[{"role": "user", "content": "word " * 900}], max_tokens=8)
             ),
             "a wrong key": sentence(asked(url, key="another-0123456789")),
-            "two first tokens are the same (temperature 1, top-p 1)": f"{concentration(url):.2f}",
+            f"two of {DRAWS} first tokens are the same (temperature 1, top-p 1)": f"{concentration(url):.2f}",
             "the same with top_k 0, min_p 0, repeat_penalty 1": f"{concentration(url, **NEUTRAL):.2f}",
         }
     return "\n".join(
