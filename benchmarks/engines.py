@@ -5,6 +5,7 @@ from __future__ import annotations
 import filecmp
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,11 +23,15 @@ ROOT = Path(__file__).parent.parent
 
 
 def environment(folder: Path) -> Path:
-    """Make an environment as a user would, with the extra ``scale``; give its Python."""
+    """Make an environment as a user would, with the extra ``scale``; give its Python. ``uv`` is used if it is there."""
     python = folder / "venv" / "bin" / "python"
-    subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
-    wanted = [f"semece[scale] @ {ROOT.as_uri()}", "pytest", "hypothesis"]
-    subprocess.run([str(python), "-m", "pip", "install", "--quiet", *wanted], check=True)
+    wanted = [f"semece[scale] @ {ROOT.as_uri()}", "pytest", "pytest-xdist", "hypothesis"]
+    if shutil.which("uv"):
+        subprocess.run(["uv", "venv", "--quiet", "--python", sys.executable, str(folder / "venv")], check=True)
+        subprocess.run(["uv", "pip", "install", "--quiet", "--python", str(python), *wanted], check=True)
+    else:
+        subprocess.run([sys.executable, "-m", "venv", str(folder / "venv")], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *wanted], check=True)
     return python
 
 

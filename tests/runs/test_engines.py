@@ -2,12 +2,19 @@
 
 import importlib.util
 import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from semece.errors import ParseError, SemeceError
+from semece.runs import Run, merge_shards
 from semece.runs.engines import mapped
 
 BEYOND = ["daft", "ray"]
@@ -91,3 +98,50 @@ def test_a_part_that_is_refused_elsewhere_says_why(name, parts):
 
     with pytest.raises(ParseError, match=r"9\.parquet, rows from 0: labels of question 0 must be below"):
         list(mapped(name, _counted, sorted((parts / "parts").glob("*.parquet"))))
+
+
+@pytest.mark.parametrize(("address", "where"), [(None, "this machine"), ("10.0.0.1:6379", "10.0.0.1:6379")])
+def test_a_ray_that_does_not_start_is_one_sentence(address, where, monkeypatch):
+    def init(**_):
+        raise ConnectionError("the current node timed out during startup")
+
+    if address is None:
+        monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    else:
+        monkeypatch.setenv("RAY_ADDRESS", address)
+    ray = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    with pytest.raises(SemeceError, match=f"--engine ray: Ray did not start on {where}: the current node timed out"):
+        list(mapped("ray", abs, [1]))
+
+
+@pytest.mark.slow
+@THEIRS
+def test_on_ray_a_task_runs_a_part_as_the_page_says(tmp_path, semece):
+    there("ray")
+    page = (Path(__file__).parent.parent.parent / "docs" / "self_hosted.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"```text\n(import subprocess, ray\n.*?)```", page, re.DOTALL)
+    changed = {
+        "vllm/Qwen/Qwen3-8B": "fake/?pmf=.6,.4",
+        '"--dataset", "simpleqa"': '"--dataset", "starter", "-n", "3"',
+        '"--seed", "none"': '"--seed", "0"',
+        "range(1, 21)": "range(1, 3)",
+        "remote(k, 20)": "remote(k, 2)",
+        "/shared/runs/simpleqa": str(tmp_path / "part"),
+        "@ray.remote(": "ray.init(num_cpus=2, include_dashboard=False)\n@ray.remote(",
+    }
+    for before, after in changed.items():
+        assert before in program
+        program = program.replace(before, after)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "semece").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m semece "$@"\n')
+    (tmp_path / "bin" / "semece").chmod(0o755)
+    env = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "RAY_USAGE_STATS_ENABLED": "0"}
+    done = subprocess.run([sys.executable, "-c", program], check=True, env=env, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == "[0, 0]"
+    assert merge_shards([tmp_path / "part-1.db", tmp_path / "part-2.db"], tmp_path / "all.db") is None
+    code, _, err = semece("run", "-m", "fake/?pmf=.6,.4", "-d", "starter", "-j", "rules", "-n", "3", "-o", "one.db")
+    assert code == 0, err
+    with Run(tmp_path / "all.db") as merged, Run(tmp_path / "one.db") as one:
+        assert merged.responses().equals(one.responses())
+        assert merged.estimates().equals(one.estimates())

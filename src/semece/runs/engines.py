@@ -109,7 +109,7 @@ def _on_ray(task: Callable[[bytes], bytes], parts: Iterable[Any]) -> Iterator[by
     ray = _imported("ray")
     own = not ray.is_initialized()
     if own:
-        ray.init(log_to_driver=False, include_dashboard=False, logging_level="error")
+        _start(ray)
     try:
         remote, most = ray.remote(_named(task)), _PER_CORE * int(ray.cluster_resources().get("CPU", 1))
         waiting: list[Any] = []
@@ -124,6 +124,15 @@ def _on_ray(task: Callable[[bytes], bytes], parts: Iterable[Any]) -> Iterator[by
     finally:
         if own:
             ray.shutdown()
+
+
+def _start(ray: Any) -> None:  # noqa: ANN401 - a module
+    """Join the cluster of ``RAY_ADDRESS``, or start Ray on this machine."""
+    try:
+        ray.init(log_to_driver=False, include_dashboard=False, logging_level="error")
+    except Exception as error:  # Ray raises what it likes
+        where = os.environ.get("RAY_ADDRESS", "this machine")
+        raise SemeceError(f"--engine ray: Ray did not start on {where}: {error}") from None
 
 
 def _imported(name: str) -> Any:  # noqa: ANN401 - a module
