@@ -27,6 +27,20 @@ secrets.
 """
 
 
+PARTS = {
+    "Begin": ("fetch-model", "models", "datasets"),
+    "Make runs": ("run", "score", "elicit", "study", "merge", "doctor"),
+    "Read": ("summary", "show", "report", "table", "figure", "paper", "export"),
+    "Check and compare": ("check", "compare", "judge-eval", "audit export", "audit score", "audit forget"),
+    "Decide": ("plan", "recalibrate", "abstain"),
+    "Without a run": ("simulate", "theory"),
+}
+"""Commands in the order in which a reader needs them; one that is in no part follows at the end."""
+
+OTHERS = "More"
+"""The part of commands that no part names."""
+
+
 TAIL = """## Next
 
 Every command says the same with `--help`. The [tutorial](tutorial.md) has the first ones in order.
@@ -53,16 +67,38 @@ def section(name: str, command: Any) -> str:
     return "\n".join(lines)
 
 
-def sections(commands: dict[str, Any], before: str = "") -> Iterator[str]:
-    """Write commands, and those of groups under the group's name."""
+def every(commands: dict[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Give commands by name, and those of groups under the group's name."""
     for name, command in commands.items():
         inner = getattr(command, "commands", None)
-        yield from sections(inner, f"{before}{name} ") if inner else [section(f"{before}{name}", command)]
+        yield from every(inner, f"{before}{name} ") if inner else [(f"{before}{name}", command)]
+
+
+def parts() -> dict[str, list[str]]:
+    """Give the names of all commands, part by part."""
+    names = dict(every(get_command(app).commands))
+    rest = [name for name in names if not any(name in part for part in PARTS.values())]
+    return {part: list(some) for part, some in PARTS.items()} | ({OTHERS: rest} if rest else {})
+
+
+def contents() -> str:
+    """Write a list of all commands, each with what its help says first."""
+    commands = dict(every(get_command(app).commands))
+    lines = ["## Contents", ""]
+    for part, names in parts().items():
+        lines += [f"**{part}**", ""]
+        for name in names:
+            first = plain(re.split(r"[.:](?:\s|$)", (commands[name].help or "").strip(), maxsplit=1)[0])
+            lines.append(f"* [`semece {name}`](#semece-{name.replace(' ', '-')}): {' '.join(first.split())}.")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def text() -> str:
     """Write the whole page."""
-    return "\n".join([HEAD, *sections(get_command(app).commands), TAIL])
+    commands = dict(every(get_command(app).commands))
+    order = [name for names in parts().values() for name in names]
+    return "\n".join([HEAD, contents(), *(section(name, commands[name]) for name in order), TAIL])
 
 
 if __name__ == "__main__":

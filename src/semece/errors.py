@@ -184,6 +184,26 @@ def in_dollars(cost: float, decimals: int = 2) -> str:
     return f"${cost:,.{max(decimals, needed)}f}"
 
 
+def plural(count: int, noun: str, verb: str = "") -> str:
+    """Count a noun, and let a verb agree with it.
+
+    Examples
+    --------
+    >>> plural(1, "question"), plural(4326, "question"), plural(2, "class"), plural(2, "reply")
+    ('1 question', '4,326 questions', '2 classes', '2 replies')
+    >>> plural(1, "reply", "is"), plural(2, "reply", "is")
+    ('1 reply is', '2 replies are')
+    """
+    if count == 1:
+        return f"1 {noun} {verb}".rstrip()
+    many = f"{noun[:-1]}ies" if noun.endswith("ply") else f"{noun}{'es' if noun.endswith('s') else 's'}"
+    return f"{count:,} {many} {_OF_MANY[verb]}".rstrip()
+
+
+_OF_MANY = {"": "", "is": "are", "was": "were", "has": "have", "enters": "enter"}
+"""Verbs as they stand after several."""
+
+
 def shortened(text: str, most: int = 80, *, mark: str = "…", kept: int | None = None) -> str:
     """Cut a text that is too long, and mark the cut.
 
@@ -277,7 +297,10 @@ _MOST_NAMES = 10_000
 
 
 def beside(path: Path) -> str:
-    """Ask whether a file that is not there is a near name of its folder, or say that the folder is not there."""
+    """Ask whether a file that is not there is a near name of its folder, or say that the folder is not there.
+
+    Endings do not make names alike: of ``b.jsonl`` no ``a.jsonl`` is near, but a ``b.json`` is.
+    """
     from itertools import islice
 
     if path.parent.exists() and not path.parent.is_dir():
@@ -285,6 +308,9 @@ def beside(path: Path) -> str:
     if not path.parent.is_dir():
         return f": there is no folder {visible(str(path.parent))}"
     try:
-        return meant(path.name, (each.name for each in islice(path.parent.iterdir(), _MOST_NAMES)))
+        there = sorted(islice(path.parent.iterdir(), _MOST_NAMES))
     except OSError:
         return ""
+    stem = nearest(path.stem, (each.stem for each in there))
+    alike = sorted((each for each in there if each.stem == stem), key=lambda each: each.suffix != path.suffix)
+    return f" (did you mean {visible(alike[0].name)!r}?)" if alike else ""

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -213,3 +214,50 @@ def test_where_no_run_file_can_be_is_said_as_it_is(semece, path, part):
 def test_a_file_in_a_file_is_not_looked_for(semece):
     Path("file").touch()
     refused(semece("summary", "file/x.db"), 2, "file/x.db does not exist: file is no folder")
+
+
+PLURAL = re.compile(
+    r"\b1 (?:[a-z]+ ){0,2}"
+    r"(?:answers|questions|runs|rows|responses|replies|calls|classes|lines|requests|tokens|are|have)\b"
+)
+
+
+def test_one_of_a_thing_is_not_called_several(semece):
+    Path("one.jsonl").write_text(ROW.replace('["a", "b"]', '["a"]'))
+    Path("two.jsonl").write_text(ROW.replace('["a", "b"]', '["a", "a"]'))
+    few = ("-d", "starter", "-n", 1, "--limit", 1, "-j", "rules", "--attempts", 1)
+    told = "".join(
+        "".join(semece(*words)[1:])
+        for words in (
+            ("score", "one.jsonl", "-o", "a.db"),
+            ("score", "two.jsonl", "-o", "b.db"),
+            ("doctor", "a.db"),
+            ("show", "b.db", "0"),
+            ("compare", "b.db", "--judges", "rules", "exact"),
+            ("check", "b.db", "--min-value", "accuracy=.5"),
+            ("audit", "export", "b.db", "--size", 1, "--annotators", 1, "-o", "sheet.csv"),
+            ("run", "-m", "fake/?pmf=.5,.5&fault=500:1", *few, "-o", "c.db"),
+            ("run", "-m", "fake/?pmf=.5,.5", *few, "-o", "d.db", "--dry-run"),
+        )
+    )
+    assert "0 of 1 question complete" in told
+    assert "1 reply is missing" in told
+    assert "1 of 1 answer was drawn" in told
+    assert PLURAL.findall(told) == []
+
+
+def test_a_near_name_of_a_file_is_sought_without_its_ending(semece):
+    for name in ("alpha.jsonl", "alpha.db.lock", "zz.csv"):
+        Path(name).write_text(ROW)
+    assert "(did you mean 'alpha.jsonl'?)" in semece("score", "alpha.csv")[2]
+    assert "(did you mean 'alpha.jsonl'?)" in semece("summary", "alhpa.db")[2]
+    assert "did you mean" not in semece("score", "b.jsonl")[2]
+    Path("alpha.csv").write_text("")
+    assert "(did you mean 'alpha.csv'?)" in semece("score", "alhpa.csv")[2]
+
+
+def test_a_run_says_what_it_is_where_python_shows_it(semece):
+    Path("one.jsonl").write_text(ROW)
+    semece("score", "one.jsonl", "--name", "mine", "--dataset", "few", "-o", "a.db")
+    with Run("a.db") as opened:
+        assert repr(opened) == "<Run few · mine: n = 2, judge rules, 'a.db'>"

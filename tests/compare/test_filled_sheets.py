@@ -212,6 +212,7 @@ def test_a_sheet_that_cannot_be_read_is_refused_in_a_sentence_with_every_place(t
             b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600,
             "is an old Excel file (.xls) or one with a password, no sheet",
         ),
+        (b"SQLite format 3\0" + b"\0" * 600, "is a run file, no sheet; name the run first, and after it its sheets"),
         (b"%PDF-1.7\n", "is a PDF, no sheet; save it as .csv or .xlsx"),
         (b"<html><table><tr><td>row", "is a web page or XML, no sheet"),
         (b"{\\rtf1 row}", "is a text document, no sheet"),

@@ -5,12 +5,13 @@ import json
 import re
 import sqlite3
 from collections import Counter
+from itertools import combinations
 
 import numpy as np
 import polars as pl
 import pytest
 
-from semece.compare.judge_comparison import Comparison, ask_judges, compare_judges
+from semece.compare.judge_comparison import Comparison, ask_judges, compare_judges, compare_several
 from semece.datasets import Dataset
 from semece.errors import SemeceError, StoreError
 from semece.judges.known import open_judge, open_judges
@@ -504,7 +505,93 @@ def test_one_judge_is_too_few(semece, run):
 def test_judges_are_compared_on_one_run(semece, run):
     code, out, err = semece("compare", run, run, "--judges", "rules", "exact")
     assert (code, out) == (2, "")
-    assert "--judges compares two judges on one run; got 2 runs" in err
+    assert "--judges compares judges on one run; got 2 runs" in err
+
+
+def three(tmp_path):
+    """Make a run on which rules, equal texts and given grades differ."""
+    grades = {"0": "incorrect", "1": "correct", "2": "correct", "3": "incorrect", "4": "incorrect"}
+    given = {"labels": [0, 0, 1, 2, 3, 1, 4], "grades": grades}
+    rows = [row(i, [*SPLIT, "42"], reference=["Paris", "42.0"][i % 2], **given) for i in range(40)]
+    return samples(tmp_path, rows), ("rules", "exact", "given")
+
+
+def test_of_three_judges_each_pair_is_compared_as_by_hand(tmp_path):
+    path, judges = three(tmp_path)
+    runs = [Run(path, judge=judge) for judge in judges]
+    found = compare_several(runs)
+    said = {
+        judge: {(r["question_id"], r["index"]): r["verdict"] == "correct" for r in run.responses().to_dicts()}
+        for judge, run in zip(judges, runs, strict=True)
+    }
+    assert found.pairs.select("first", "second").rows() == list(combinations(judges, 2))
+    for pair in found.pairs.to_dicts():
+        one, other = (np.array(list(said[pair[side]].values())) for side in ("first", "second"))
+        po = (one == other).mean()
+        pe = one.mean() * other.mean() + (1 - one.mean()) * (1 - other.mean())
+        assert pair["responses"] == 280
+        assert pair["agreement"] == pytest.approx(po)
+        assert pair["agreement_low"] < po <= pair["agreement_high"]
+        assert pair["kappa"] == pytest.approx((po - pe) / (1 - pe))
+        assert pair["first_only"] == (one & ~other).sum()
+        assert pair["second_only"] == (~one & other).sum()
+        two = compared(path, pair["first"], pair["second"])
+        assert pair["rand"] == changes(two)["rand"]["change"]
+        mine = found.changes.filter(first_judge=pair["first"], second_judge=pair["second"])
+        assert mine.drop("first_judge", "second_judge").equals(two.table)
+    accuracy = dict(found.numbers.select("judge", "accuracy").iter_rows())
+    assert accuracy == {
+        judge: pytest.approx(r.estimates()["correct"].mean()) for judge, r in zip(judges, runs, strict=True)
+    }
+
+
+def test_the_answers_on_which_verdicts_flip_are_listed_with_every_verdict(tmp_path):
+    path, judges = three(tmp_path)
+    flips = compare_several([Run(path, judge=judge) for judge in judges]).flips
+    assert flips.filter(question_id="q00").rows() == [
+        ("q00", "It is Paris", 2, "correct", "incorrect", "incorrect"),
+        ("q00", "Lyon", 1, "incorrect", "incorrect", "correct"),
+    ]
+    assert flips.filter(question_id="q01").rows() == [
+        ("q01", "Paris", 2, "incorrect", "incorrect", "correct"),
+        ("q01", "42", 1, "correct", "incorrect", "incorrect"),
+        ("q01", "Lyon", 1, "incorrect", "incorrect", "correct"),
+    ]
+    assert flips.height == 100
+    assert flips["responses"].is_sorted(descending=True)
+
+
+def test_the_command_takes_more_than_two_judges_as_a_table_and_as_json(semece, tmp_path):
+    path, judges = three(tmp_path)
+    code, out, err = semece("compare", path, "--judges", *judges, "--list", 1)
+    assert (code, err) == (0, "")
+    assert out.startswith("samples · samples: 3 judges\n")
+    number = r"-?\d\.\d\d \[-?\d\.\d\d, -?\d\.\d\d\]"
+    assert re.search(rf"^exact +given +280 +{number} +{number} +\d+ +\d+$", out, re.MULTILINE)
+    assert "100 answers on which verdicts flip; the most frequent\n" in out
+    code, out, _ = semece("compare", "--judges", *judges, path, "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert facts["judges"] == list(judges)
+    assert len(facts["pairs"]) == 3
+    assert facts["flips"][0]["verdicts"] == {"rules": "correct", "exact": "incorrect", "given": "incorrect"}
+    assert set(facts) == {"run", "judges", "numbers", "pairs", "changes", "flips", "alarm_counts", "shortfalls"}
+
+
+def test_a_third_judge_that_is_a_model_is_asked_once(semece, tmp_path, served):
+    path, _ = three(tmp_path)
+    assert semece("compare", path, "--judges", "rules", "exact", JUDGE)[0] == 0
+    paid = served.summary()["paid"]
+    assert paid > 0
+    assert semece("compare", path, "--judges", JUDGE, "rules", "exact")[0] == 0
+    assert served.summary()["paid"] == paid
+
+
+@pytest.mark.parametrize(("third", "sentence"), [("exact", "got exact twice"), ("exakt", "did you mean 'exact'?")])
+def test_a_third_judge_that_cannot_be_is_refused(semece, run, third, sentence):
+    code, out, err = semece("compare", run, "--judges", "rules", "exact", third)
+    assert (code, out) == (2, "")
+    assert sentence in err
 
 
 FORMATS = (("summary",), ("show", "q00"), ("report",), ("export",))

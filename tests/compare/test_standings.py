@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from semece.compare.standings import compare_over_time, compare_runs
+from semece.compare.standings import compare_over_time, compare_runs, reference_note
 from semece.errors import SemeceError
 from semece.runs.run import Run, names_of
 from semece.runs.scored_samples import score
@@ -107,6 +107,76 @@ def test_what_cannot_be_compared_is_refused(tmp_path, pair):
         compare_runs(opened([pair[0], pair[0]]))
     with pytest.raises(SemeceError, match="at least two runs"):
         compare_runs(opened(pair[:1]))
+
+
+def test_references_that_differ_are_said_once(semece, tmp_path, pair):
+    other = sampled(tmp_path / "other", "other", sure=9, right=30)
+    source = tmp_path / "other" / "questions.jsonl"
+    rows = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
+    for row in rows[3:5]:
+        row["references"] = ["a", "the a"]
+    rows[9]["references"] *= 2
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    other.unlink()
+    score([source], other)
+    note = "The references of 2 questions differ between the runs (the first is 'q03'): part of a change may be theirs."
+    assert reference_note(opened([pair[0], other])) == note
+    assert reference_note(opened(pair)) is None
+    for words in ((), ("--over-time",)):
+        assert semece("compare", *words, pair[0], other)[1].count(note) == 1
+        assert json.loads(semece("compare", *words, pair[0], other, "--json")[1])["notes"] == [note]
+        assert json.loads(semece("compare", *words, *pair, "--json")[1])["notes"] == []
+    assert semece("check", other, "--baseline", pair[0])[2].count(note) == 1
+
+
+STUDY = """
+study = { name = "s", n = 10, output = "runs" }
+judge = { judge = "rules" }
+models = [{ model = "fake/a", name = "timid" }, { model = "fake/b", name = "bold" }, { model = "fake/c", name = "c" }]
+datasets = [{ dataset = "simpleqa" }, { dataset = "popqa" }, { dataset = "hle" }]
+"""
+
+
+@pytest.fixture
+def grid(tmp_path):
+    """Two runs of a dataset that differ, two of another that differ otherwise, one of a third."""
+    (tmp_path / "s.toml").write_text(STUDY, encoding="utf-8")
+    sampled(tmp_path / "runs", "simpleqa--timid", sure=5, right=30)
+    sampled(tmp_path / "runs", "simpleqa--bold", sure=9, right=30)
+    sampled(tmp_path / "runs", "popqa--timid", sure=5, right=5, questions=40, text="Other question")
+    sampled(tmp_path / "runs", "popqa--bold", sure=9, right=38, questions=40, text="Other question")
+    sampled(tmp_path / "runs", "hle--timid", sure=5, right=5)
+    return tmp_path / "s.toml"
+
+
+def test_a_study_is_compared_within_each_dataset(semece, grid):
+    code, out, err = semece("compare", grid, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["missing"] == ["hle: nothing to compare, 1 of 3 runs is there"]
+    assert err == f"semece: {found['missing'][0]}\n"
+    assert list(found["datasets"]) == ["simpleqa", "popqa"]
+    for dataset, questions in (("simpleqa", 60), ("popqa", 40)):
+        runs = opened([grid.parent / "runs" / f"{dataset}--{name}.db" for name in ("timid", "bold")])
+        alone, mine = compare_runs(runs), found["datasets"][dataset]
+        assert (mine["runs"], mine["questions"]) == (["timid", "bold"], questions)
+        assert np.allclose([row["change"] for row in mine["changes"]], alone.changes["change"].to_list())
+
+
+def test_a_study_is_compared_for_people(semece, grid):
+    out = semece("compare", grid)[1]
+    first, second = out[: out.index("popqa\n")], out[out.index("popqa\n") :]
+    assert first.startswith("simpleqa\n\n60 questions complete in all of 2 runs")
+    assert "Accuracy: timid and bold cannot be told apart." in first
+    assert "Accuracy: bold is ahead" in second
+
+
+def test_a_study_without_two_runs_of_a_dataset_is_refused(semece, grid):
+    for path in (grid.parent / "runs").glob("*--bold.db"):
+        path.unlink()
+    code, out, err = semece("compare", grid)
+    assert (code, out) == (2, "")
+    assert "no two runs of the study can be compared: simpleqa: nothing to compare, 1 of 3 runs is there" in err
 
 
 def test_the_command_says_who_is_ahead_and_how_surely(semece, pair):

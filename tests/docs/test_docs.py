@@ -21,6 +21,19 @@ def test_the_command_line_page_is_current():
     assert (ROOT / "docs" / "cli.md").read_text() == text, "run python docs/make_cli.py"
 
 
+def test_the_command_line_page_lists_every_command_once_in_reading_order():
+    page = (ROOT / "docs" / "cli.md").read_text()
+    sections = re.findall(r"^## semece (.+)$", page, flags=re.MULTILINE)
+    listed = re.findall(r"^\* \[`semece (.+?)`\]\(#semece-(.+?)\): .+\.$", page, flags=re.MULTILINE)
+    assert listed == [(name, name.replace(" ", "-")) for name in sections]
+    assert len(set(sections)) == len(sections)
+    places = [
+        sections.index(name) for name in ("fetch-model", "run", "summary", "check", "compare", "audit export", "plan")
+    ]
+    assert places == sorted(places)
+    assert "\n**More**\n" not in page, "name the new command in a part of docs/make_cli.py"
+
+
 def test_the_pages_of_services_formats_and_datasets_are_current():
     made = runpy.run_path(str(ROOT / "docs" / "make_tables.py"))
     for name, write in made["PAGES"].items():

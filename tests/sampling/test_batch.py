@@ -1093,7 +1093,7 @@ def test_a_bad_line_of_the_results_costs_that_line_alone(spelling, how, tmp_path
         assert server.account.paid.total() == TOTAL + choices
     assert whole[:2] == [whole[0]] * 2, "the results of the first batch are read twice"
     assert choices in {1, 4, 8}
-    said = [text for text in events(path) if "1 lines are without a result: it is read once more" in text]
+    said = [text for text in events(path) if "1 line is without a result: it is read once more" in text]
     assert len(said) == 1
     if how not in {"cut", "missing"}:
         assert any("1 results were of no use, the first: " in text for text in events(path))

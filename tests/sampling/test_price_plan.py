@@ -300,7 +300,7 @@ def test_what_cannot_be_graded_is_said_with_the_column_that_may_be_meant():
 def test_one_answer_and_questions_that_are_there_twice_are_said():
     rows = [{"question": "Why?", "reference": "b"}] * 3
     assert told_of(rows, n=1) == [
-        "2 questions are there again under another id, and are paid for again (the first: 'Why?')",
+        "2 questions are there again under another id, and paid for again (the first: 'Why?')",
         "one answer per question (-n 1): whether answers agree with each other cannot be seen",
     ]
 

@@ -111,6 +111,9 @@ def test_a_study_says_a_sentence_for_each_run_then_the_table_then_the_paths(two)
         *(["few", model, n] for model, n in (("sure", "12"), ("unsure", "12"), ("pooled", "24"))),
     ]
     assert lines[-4:] == PATHS
+    for dataset, questions in (("starter", 10), ("few", 12)):
+        place = lines.index(f"{dataset}, {questions} questions complete in all of 2 runs")
+        assert lines[place + 1] == "Accuracy: too few questions to say who is ahead."
     assert err.splitlines() == [f"{place} of 4: {path}" for place, path in enumerate(PATHS, 1)]
 
 
@@ -132,6 +135,7 @@ def test_the_table_is_that_of_the_command_table_with_the_studys_names(two):
         row.pop("model")
     assert mine == theirs
     assert [cell["path"] for cell in facts["cells"]] == PATHS
+    assert [found["runs"] for found in facts["comparisons"].values()] == [["sure", "unsure"]] * 2
     assert all(cell["finished"] and cell["complete"] == cell["questions"] for cell in facts["cells"])
 
 

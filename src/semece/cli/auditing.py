@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from semece.cli.comparing import titled
-from semece.cli.judging import AsJson, aligned
+from semece.cli.judging import AsJson, aligned, titled
 from semece.cli.reading_commands import Judge, OneRun, open_runs, plain_tables, print_found
 
 if TYPE_CHECKING:
@@ -69,12 +68,14 @@ def export_facts(found: Exported) -> dict[str, Any]:
 
 def export_lines(found: Exported, run: Path, judge: str | None) -> Iterator[str]:
     """Say what was written and what to do with it."""
+    from semece.errors import plural
+
     for path, rows in zip(found.paths, found.rows, strict=True):
-        yield f"{path}  {rows:,} rows"
+        yield f"{path}  {plural(rows, 'row')}"
     plan = found.plan
     strata = "" if len(plan.sizes) == 1 else f" in {len(plan.sizes)} strata"
     shared = f", {found.shared:,} of them on every sheet" if len(found.paths) > 1 else ""
-    yield f"{sum(plan.drawn):,} of {sum(plan.sizes):,} answers were drawn{strata}{shared}."
+    yield f"{sum(plan.drawn):,} of {plural(sum(plan.sizes), 'answer', 'was')} drawn{strata}{shared}."
     if found.blank:
         yield f"Deployed answers that are empty, on no sheet and counted as not correct: {found.blank:,}."
     words = ["semece", "audit", "score", str(run), *map(str, found.paths), *(["--judge", judge] if judge else [])]
@@ -178,18 +179,18 @@ def threshold_sentence(row: dict[str, Any]) -> str:
     return (
         f"Answer where Sem1 is at least {tables.number_text(row['threshold'])}: at least {target} of the answers are "
         f"right: 95 % sure, the judge's errors corrected, if future questions are like these. {covered} of all "
-        f"{row['questions']:,} questions asked are answered."
+        f"{tables.plural(row['questions'], 'question')} asked are answered."
     )
 
 
 def score_lines(found: Scored, listed: int) -> Iterator[str]:
     """Lay out what the sheets say."""
-    from semece.errors import on_one_line
+    from semece.errors import on_one_line, plural
 
     counts = found.counts
     yield (
-        f"{found.run}: {counts['judged']:,} of {counts['drawn']:,} drawn answers judged; "
-        f"{counts['questions']:,} questions enter the numbers"
+        f"{found.run}: {counts['judged']:,} of {plural(counts['drawn'], 'drawn answer')} judged; "
+        f"{plural(counts['questions'], 'question', 'enters')} the numbers"
     )
     if found.annotators.height:
         yield "\nPeople against each other\n"

@@ -6,11 +6,11 @@ from contextlib import nullcontext
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from semece.cli.judging import AsJson, Listed, Quiet, aligned, as_dicts, ask_to_end, end
+from semece.cli.judging import AsJson, Listed, Quiet, aligned, ask_to_end, number_lines, print_judges, titled
 from semece.cli.reading_commands import Judge, OneRun, Recalibrate, Uncorrected, open_runs, plain_tables, print_found
 from semece.cli.typer_options import COMPARING, Told, with_options
 from semece.runs import limited_names
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     import polars as pl
 
     from semece import SemeceError
-    from semece.compare import Check, Comparison, Drift, Standings
+    from semece.compare import Check, Drift, Standings
     from semece.runs import Run
+    from semece.study import Cell
 
-Several = Annotated[list[Path], typer.Argument(help="Run files: several, or one with --judges.")]
+Several = Annotated[
+    list[Path], typer.Argument(help="Run files: several, or one with --judges; or a study's TOML file.")
+]
 Judges = Annotated[
     tuple[str, str] | None,
-    typer.Option("--judges", help="Two judges: rules, exact, given, a model's spelling, or a variant of it."),
+    typer.Option(
+        "--judges", help="Two judges, and more after them: rules, exact, given, a model's spelling, a variant of it."
+    ),
 ]
 OverTime = Annotated[
     bool,
@@ -73,11 +78,13 @@ def compare(  # noqa: PLR0917 - one parameter per option
     uncorrected: Uncorrected = False,
     told: Told,
 ) -> None:
-    """Compare runs on the same questions, or with --judges two judges on one run.
+    """Compare runs on the same questions, or with --judges judges on one run.
 
     Of runs: how every number changes from the first to the others, paired by question, and who is ahead, how surely.
+    Of a study: that, of the runs of each dataset; runs of different datasets are never compared.
 
-    Of judges: how alike their classes are, and how much every number depends on the judge. A model that has not judged
+    Of judges: how alike their classes are, and how much every number depends on the judge. Of more than two: each pair,
+    how far their verdicts agree, and which flip. A model that has not judged
     the run yet is asked first; its replies are stored in the run, whose own judge stays. What comes after a # makes a
     variant: openai/NAME#strict is another prompt, openai/NAME#order=1 another order of the answers.
 
@@ -88,111 +95,150 @@ def compare(  # noqa: PLR0917 - one parameter per option
 
     Example: [bold]semece compare --over-time january.db february.db march.db[/bold]
 
+    Example: [bold]semece compare examples/paper.toml[/bold]
+
     Example: [bold]semece compare RUN.db --judges openai/gpt-4o-mini openai/gpt-4o-mini#order=1[/bold]
+
+    Example: [bold]semece compare RUN.db --judges rules exact openai/gpt-4o-mini[/bold]
     """
     from semece import SemeceError
-    from semece.compare import ask_judges, check_two
+    from semece.compare import ask_judges, check_different
 
     if judges is not None and over_time:
         raise SemeceError("--over-time compares runs and --judges judges of one run; give one of them")
     if judges is None:
         if over_time:
             print_drift(runs, as_json=as_json)
+        elif len(runs) == 1 and runs[0].suffix == ".toml":
+            print_study_standings(runs[0], uncorrected=uncorrected, as_json=as_json)
         else:
             print_standings(runs, uncorrected=uncorrected, as_json=as_json)
         return
-    if len(runs) > 1:
-        raise SemeceError(f"--judges compares two judges on one run; got {len(runs)} runs")
-    check_two(judges)
+    path, more = run_and_judges(runs)
+    every = [*judges, *more]
+    check_different(every)
     calls = told.calls()
-    ask_to_end(partial(ask_judges, runs[0], judges, calls=calls), quiet=quiet, timeout=calls.timeout)
-    print_judges(runs[0], judges, listed=listed, as_json=as_json)
+    ask_to_end(partial(ask_judges, path, every, calls=calls), quiet=quiet, timeout=calls.timeout)
+    print_judges(path, every, listed=listed, as_json=as_json)
 
 
-def print_judges(path: Path, judges: tuple[str, str], *, listed: int, as_json: bool) -> None:
-    """Print how two judges of a run differ, and what they have not judged; exit with 3 if they may still do so."""
-    from semece import Run, SemeceError
-    from semece.compare import compare_judges, judge_shortfall
+def run_and_judges(words: Sequence[Path]) -> tuple[Path, list[str]]:
+    """Tell the run file from further judges: what is a file is a run."""
+    from semece import SemeceError
 
-    shortfalls = [judge_shortfall(path, judge) for judge in judges]
-    with Run(path, judge=judges[0]) as first, Run(path, judge=judges[1]) as second:
-        try:
-            found = compare_judges(first, second)
-        except SemeceError as error:
-            if not as_dicts(shortfalls):
-                raise
-            typer.echo(f"semece: {error}", err=True)
-            end(shortfalls)
-            raise typer.Exit(2) from None
-        lines = comparison_lines(first.name, found, listed)
-        print_found(lines, lambda: comparison_facts(first.name, found, as_dicts(shortfalls)), as_json=as_json)
-    end(shortfalls)
-
-
-def comparison_facts(name: str, found: Comparison, shortfalls: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Give how two judges of a run differ as plain data: numbers, hedges, alarms, questions."""
-    head = {"run": name, "judges": found.judges, "questions": found.questions, "left_out": found.left_out}
-    parts = plain_tables(found, "table", "hedging", "alarms", "changed")
-    return {**head, **parts, "alarm_counts": found.alarm_counts(), "shortfalls": shortfalls}
-
-
-def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]:
-    """Lay a comparison out."""
-    from semece import tables
-
-    first, second = found.judges
-    left_out = sum(found.left_out.values())
-    of = f"{found.questions:,} of {found.questions + left_out:,}" if left_out else f"{found.questions:,}"
-    noun = "question" if found.questions + left_out == 1 else "questions"
-    yield f"{name}: {of} {noun}, first {first}, second {second}"
-    if left_out:
-        yield f"Left out: {', '.join(f'{count:,} {reason}' for reason, count in found.left_out.items())}."
-    yield from _numbers(found.table)
-    if found.hedging.height:
-        yield "\nHedged answers ('A or B', 'I think ...') as judged, all in the mode, all out of it\n"
-        yield aligned(found.hedging)
-    yield "\nQuestions with an alarm\n"
-    for judge, counts in found.alarm_counts().items():
-        yield f"{judge}: " + ", ".join(f"{count:,} {kind}" for kind, count in counts.items())
-    for judge in found.judges:
-        yield from _alarm_lines(found, judge, listed)
-    changed = found.changed.head(listed)
-    if changed.height:
-        yield f"\n{tables.plural(found.changed.height, 'question')} not judged alike; the least alike\n"
-        same = changed["same_mode"].replace_strict({True: "yes", False: "no"})
-        yield aligned(changed.with_columns(changed["text"].str.slice(0, 60), same))
-    yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
+    files = [word for word in words if word.exists()]
+    if len(files) > 1:
+        raise SemeceError(f"--judges compares judges on one run; got {len(files)} runs")
+    path = files[0] if files else words[0]
+    return path, [str(word) for word in words if word is not path]
 
 
 def print_standings(paths: Sequence[Path], *, uncorrected: bool, as_json: bool) -> None:
     """Print how runs differ: who is ahead, how surely, and every paired change."""
-    from semece.compare import compare_runs
+    found = standings_of(paths, uncorrected=uncorrected)
+    print_found(found.lines(), found.facts, as_json=as_json)
+
+
+class NotedStandings(NamedTuple):
+    """Runs that were compared, who judged them, and what should be known of their references."""
+
+    standings: Standings
+    judges: set[tuple[str, str]]
+    note: str | None
+
+    def facts(self) -> dict[str, Any]:
+        """Give everything as plain data."""
+        head = {name: getattr(self.standings, name) for name in ("runs", "questions", "left_out", "audits")}
+        return head | plain_tables(self.standings, "changes", "ranking") | {"notes": [self.note] if self.note else []}
+
+    def lines(self) -> Iterator[str]:
+        """Lay everything out."""
+        return standings_lines(self.standings, judges=self.judges, note=self.note)
+
+    def leaders(self) -> list[str]:
+        """Say of each quantity who is ahead, how surely."""
+        from semece import tables
+        from semece.compare import leader
+
+        ranks = self.standings.ranking.group_by("quantity", maintain_order=True)
+        return [leader(tables.label(str(name)), rows) for (name,), rows in ranks]
+
+
+def standings_of(
+    paths: Sequence[Path], *, uncorrected: bool = False, names: Sequence[str] | None = None
+) -> NotedStandings:
+    """Compare runs of the same questions."""
+    from semece.compare import compare_runs, reference_note
 
     with open_runs(paths, uncorrected=uncorrected) as runs:
-        found = compare_runs(runs)
-        lines = standings_lines(found, judges={run.judge_names for run in runs})
-        head = {name: getattr(found, name) for name in ("runs", "questions", "left_out", "audits")}
-        print_found(lines, lambda: head | plain_tables(found, "changes", "ranking"), as_json=as_json)
+        found = compare_runs(runs, names=names)
+        return NotedStandings(found, {run.judge_names for run in runs}, reference_note(runs))
+
+
+class DatasetStandings(NamedTuple):
+    """The runs of one dataset of a study, compared; or why they are not."""
+
+    dataset: str
+    found: NotedStandings | None
+    trouble: str | None
+
+
+def by_dataset(cells: Sequence[Cell], *, uncorrected: bool = False) -> Iterator[DatasetStandings]:
+    """Compare the runs of a study within each dataset, never across."""
+    from semece import SemeceError
+
+    for dataset in dict.fromkeys(cell.dataset for cell in cells):
+        some = [cell for cell in cells if cell.dataset == dataset]
+        there = [cell for cell in some if cell.path.exists()]
+        if len(there) < 2:
+            made = f"{len(there)} of {len(some)} runs {'is' if len(there) == 1 else 'are'} there"
+            yield DatasetStandings(dataset, None, f"{dataset}: nothing to compare, {made}")
+            continue
+        try:
+            paths, names = [cell.path for cell in there], [cell.model for cell in there]
+            yield DatasetStandings(dataset, standings_of(paths, uncorrected=uncorrected, names=names), None)
+        except SemeceError as error:
+            yield DatasetStandings(dataset, None, f"{dataset}: not compared: {error}")
+
+
+def print_study_standings(file: Path, *, uncorrected: bool, as_json: bool) -> None:
+    """Print how the runs of each dataset of a study differ."""
+    from semece import SemeceError
+    from semece.study import read_study
+
+    made = read_study(file)
+    every = list(by_dataset(made.cells, uncorrected=uncorrected))
+    troubles = [each.trouble for each in every if each.trouble is not None]
+    if len(troubles) == len(every):
+        raise SemeceError(f"no two runs of the study can be compared: {troubles[0]}; 'semece study' makes its runs")
+    for trouble in troubles:
+        typer.echo(f"semece: {trouble}", err=True)
+    shown = {each.dataset: each.found for each in every if each.found is not None}
+    lines = (line for dataset, found in shown.items() for line in (f"{dataset}\n", *found.lines(), ""))
+    facts = {dataset: found.facts() for dataset, found in shown.items()}
+    print_found(lines, lambda: {"study": made.name, "datasets": facts, "missing": troubles}, as_json=as_json)
 
 
 def print_drift(paths: Sequence[Path], *, as_json: bool) -> None:
     """Print at each look whether a model has changed since the first run."""
-    from semece.compare import compare_over_time
+    from semece.compare import compare_over_time, reference_note
 
     with open_runs(paths) as runs:
         found = compare_over_time(runs)
-        lines = drift_lines(found, judges={run.judge_names for run in runs})
-        head = {"runs": found.runs, "left_out": found.left_out}
+        note = reference_note(runs)
+        lines = drift_lines(found, judges={run.judge_names for run in runs}, note=note)
+        head = {"runs": found.runs, "left_out": found.left_out, "notes": [note] if note else []}
         print_found(lines, lambda: head | plain_tables(found, "looks"), as_json=as_json)
 
 
-def drift_lines(found: Drift, *, judges: set[tuple[str, str]]) -> Iterator[str]:
+def drift_lines(found: Drift, *, judges: set[tuple[str, str]], note: str | None = None) -> Iterator[str]:
     """Lay looks out: a sentence per quantity, then a table of each."""
     import polars as pl
 
     from semece import tables
 
     yield from judge_lines(judges)
+    yield from filter(None, [note])
     for (name,), rows in found.looks.group_by("quantity", maintain_order=True):
         yield drift_sentence(tables.label(str(name)), found.runs[0], rows)
     for (name,), rows in found.looks.group_by("quantity", maintain_order=True):
@@ -231,7 +277,7 @@ def drift_sentence(title: str, baseline: str, rows: pl.DataFrame) -> str:
     return f"{title}: changed since {baseline}: {text} at look {row['look']} ({row['run']}), the first of {many}."
 
 
-def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterator[str]:
+def standings_lines(found: Standings, *, judges: set[tuple[str, str]], note: str | None = None) -> Iterator[str]:
     """Lay runs out: a sentence per quantity, the ranking, the changes."""
     from semece import tables
     from semece.compare import leader
@@ -244,13 +290,14 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]]) -> Iterat
     if found.audits and len(found.audits) < len(found.runs):
         yield "The other runs are not corrected: part of a change may be their judge's errors."
     yield from judge_lines(judges)
+    yield from filter(None, [note])
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
         yield leader(tables.label(str(name)), rows)
     yield "\n" + aligned(titled(found.ranking))
     for (name,), rows in found.changes.group_by("run", maintain_order=True):
         yield f"\nFrom {found.runs[0]} to {name}"
-        yield from _numbers(rows.drop("run"))
+        yield from number_lines(rows.drop("run"))
     yield (
         "\nBrackets are 95 % intervals, paired by question. Noise raises an ECE: 'debiased' is the best single "
         "estimate without it, and ranks are by it. 'ahead' says how surely a run is ahead of every other: 0.00 if "
@@ -272,46 +319,6 @@ def judge_lines(judges: set[tuple[str, str]]) -> Iterator[str]:
     if len(judges) > 1:
         names = ", ".join(sorted(map(tables.judge_text, judges)))
         yield f"Judged by different judges: {names}. Part of a change is theirs."
-
-
-def titled(table: pl.DataFrame) -> pl.DataFrame:
-    """Write quantities as they are headed."""
-    import polars as pl
-
-    from semece import tables
-
-    return table.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
-
-
-def _numbers(table: pl.DataFrame) -> Iterator[str]:
-    """Lay out how alike the classes are, and then each number on both sides."""
-    import polars as pl
-
-    shown = titled(table.drop("reason"))
-    ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
-    alike = pl.col("first").is_null() & pl.col("second").is_null()
-    for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):
-        if part.height:
-            yield "\n" + aligned(part)
-    yield from _reasons(table)
-
-
-def _reasons(table: pl.DataFrame) -> Iterator[str]:
-    """Say each reason once, with the quantities it holds for if they are few."""
-    from semece import tables
-
-    for (remark,), rows in table.drop_nulls("reason").group_by("reason", maintain_order=True):
-        names = ", ".join(map(tables.label, rows["quantity"]))
-        yield f"\n{names}: {remark}" if rows.height < 5 else f"\n{remark}"
-
-
-def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
-    """Give the first alarms of each kind."""
-    from semece.errors import on_one_line
-
-    for _, rows in found.alarms.filter(judge=judge).group_by("kind", maintain_order=True):
-        for question, text in rows.head(listed).select("question_id", "text").iter_rows():
-            yield f"  {judge}, {question}: {on_one_line(text, 150)}"
 
 
 def check(  # noqa: PLR0913, PLR0917 - one parameter per option
@@ -346,8 +353,8 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     Example: [bold]semece check RUN.db --max sem1_ece=0.2 --junit checks.xml --badge badge.svg[/bold]
     """
-    from semece import SemeceError
-    from semece.compare import Limit, check_run
+    from semece import SemeceError, tables
+    from semece.compare import Limit, check_run, reference_note
 
     if baseline and recalibrate:
         raise SemeceError("--recalibrate goes with --max and --min; with --baseline both runs are compared as they are")
@@ -356,10 +363,13 @@ def check(  # noqa: PLR0913, PLR0917 - one parameter per option
     before = open_runs([baseline], judge, uncorrected=uncorrected) if baseline else nullcontext([None])
     with open_runs([run], judge, recalibrate, uncorrected=uncorrected) as (opened,), before as (base,):
         found = check_run(opened, limits, baseline=base)
+        if base is not None and (note := reference_note([base, opened])):
+            typer.echo(f"note: {note}", err=True)
         print_checks(opened, found, as_json=as_json)
         unkept = keep_files(opened.name, found, junit, badge)
         done, selected = opened.complete
-    end_of_checks(found, unkept, f"{done:,} of {selected:,} questions complete" if done < selected else None)
+    of = tables.plural(selected, "question")
+    end_of_checks(found, unkept, f"{done:,} of {of} complete" if done < selected else None)
 
 
 def print_checks(run: Run, found: Sequence[Check], *, as_json: bool) -> None:

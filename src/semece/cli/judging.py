@@ -1,24 +1,26 @@
-"""The command that measures judges: ``judge-eval``, against people."""
+"""How judges are measured: ``judge-eval``, against people; what ``compare --judges`` prints of one run."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from semece.cli.reading_commands import plain_tables, print_found
 from semece.cli.typer_options import CALLING, Told, with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
-    from semece.compare import Evaluation, Labelled
+    from semece.compare import Comparison, Evaluation, JudgesTogether, Labelled
     from semece.runs import Shortfall
 
 T = TypeVar("T")
@@ -122,7 +124,8 @@ def end(shortfalls: Iterable[Shortfall | None]) -> None:
         for sentence in shortfall.sentences():
             typer.echo(f"semece: {sentence}", err=True)
     if missing:
-        leave(f"semece: {missing:,} of the judge's replies are missing or unreadable; {again()}", 3)
+        verb = "is" if missing == 1 else "are"
+        leave(f"semece: {missing:,} of the judge's replies {verb} missing or unreadable; {again()}", 3)
 
 
 def print_evaluations(
@@ -241,6 +244,154 @@ def aligned(table: pl.DataFrame) -> str:
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in (head, *rows))
     return "\n".join(line.rstrip() for line in lines)
+
+
+def print_judges(path: Path, judges: Sequence[str], *, listed: int, as_json: bool) -> None:
+    """Print how judges of a run differ, and what they have not judged; exit with 3 if they may still do so."""
+    from semece import Run, SemeceError
+    from semece.compare import compare_judges, compare_several, judge_shortfall
+
+    shortfalls = [judge_shortfall(path, judge) for judge in judges]
+    with ExitStack() as stack:
+        runs = [stack.enter_context(Run(path, judge=judge, corrected=False)) for judge in judges]
+        name = runs[0].name
+        try:
+            if len(runs) == 2:
+                two = compare_judges(*runs)
+                lines, facts = comparison_lines(name, two, listed), partial(comparison_facts, name, two)
+            else:
+                several = compare_several(runs)
+                lines, facts = several_lines(name, several, listed), partial(several_facts, name, several)
+        except SemeceError as error:
+            if not as_dicts(shortfalls):
+                raise
+            typer.echo(f"semece: {error}", err=True)
+            end(shortfalls)
+            raise typer.Exit(2) from None
+        print_found(lines, lambda: facts(as_dicts(shortfalls)), as_json=as_json)
+    end(shortfalls)
+
+
+def several_facts(name: str, found: JudgesTogether, shortfalls: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Give how several judges of a run differ as plain data."""
+    parts = plain_tables(found, "numbers", "pairs", "changes")
+    flips = [
+        {"question_id": question, "answer": answer, "responses": times}
+        | {"verdicts": dict(zip(found.judges, verdicts, strict=True))}
+        for question, answer, times, *verdicts in found.flips.iter_rows()
+    ]
+    head = {"run": name, "judges": found.judges, **parts, "flips": flips}
+    return {**head, "alarm_counts": found.alarms, "shortfalls": shortfalls}
+
+
+def several_lines(name: str, found: JudgesTogether, listed: int) -> Iterator[str]:
+    """Lay several judges out: each one's numbers, each pair, the verdicts that flip."""
+    import polars as pl
+
+    from semece import tables
+    from semece.errors import on_one_line
+
+    yield f"{name}: {len(found.judges)} judges"
+    yield "\n" + aligned(found.numbers)
+    yield "\nVerdicts of each pair on the same responses: correct, or not\n"
+    names = ("first", "second", "responses", "agreement", "kappa", "first_only", "second_only")
+    ends = [f"{each}{end}" for each in ("agreement", "kappa") for end in ("_low", "_high")]
+    titles = {"first_only": "only first: correct", "second_only": "only second: correct"}
+    yield aligned(found.pairs.select(*names, *ends).rename(titles))
+    yield "\nClasses of each pair, means over questions\n"
+    yield aligned(found.pairs.drop(*names[2:], *ends))
+    yield from _alarm_counts(found.alarms)
+    if found.flips.height:
+        said = [each for each in found.flips.columns if each.startswith("verdict: ")]
+        short = [on_one_line(answer, 40) for answer in found.flips["answer"].head(listed)]
+        yield f"\n{tables.plural(found.flips.height, 'answer')} on which verdicts flip; the most frequent\n"
+        shown = found.flips.head(listed).with_columns(answer=pl.Series(short, dtype=pl.String))
+        yield aligned(shown.rename({each: each.removeprefix("verdict: ") for each in said}))
+    yield (
+        "\nBrackets are 95 % intervals over questions. Kappa is agreement beyond chance: 0 is what two judges have that"
+        " say 'correct' as often and know nothing of each other. --json has every paired change; two judges alone have "
+        "their own tables."
+    )
+
+
+def comparison_facts(name: str, found: Comparison, shortfalls: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Give how two judges of a run differ as plain data: numbers, hedges, alarms, questions."""
+    head = {"run": name, "judges": found.judges, "questions": found.questions, "left_out": found.left_out}
+    parts = plain_tables(found, "table", "hedging", "alarms", "changed")
+    return {**head, **parts, "alarm_counts": found.alarm_counts(), "shortfalls": shortfalls}
+
+
+def comparison_lines(name: str, found: Comparison, listed: int) -> Iterator[str]:
+    """Lay a comparison out."""
+    from semece import tables
+
+    first, second = found.judges
+    left_out = sum(found.left_out.values())
+    of = f"{found.questions:,} of {found.questions + left_out:,}" if left_out else f"{found.questions:,}"
+    noun = "question" if found.questions + left_out == 1 else "questions"
+    yield f"{name}: {of} {noun}, first {first}, second {second}"
+    if left_out:
+        yield f"Left out: {', '.join(f'{count:,} {reason}' for reason, count in found.left_out.items())}."
+    yield from number_lines(found.table)
+    if found.hedging.height:
+        yield "\nHedged answers ('A or B', 'I think ...') as judged, all in the mode, all out of it\n"
+        yield aligned(found.hedging)
+    yield from _alarm_counts(found.alarm_counts())
+    for judge in found.judges:
+        yield from _alarm_lines(found, judge, listed)
+    changed = found.changed.head(listed)
+    if changed.height:
+        yield f"\n{tables.plural(found.changed.height, 'question')} not judged alike; the least alike\n"
+        same = changed["same_mode"].replace_strict({True: "yes", False: "no"})
+        yield aligned(changed.with_columns(changed["text"].str.slice(0, 60), same))
+    yield "\nBrackets are 95 % intervals, paired by question. --list and --json show more."
+
+
+def _alarm_counts(counts: Mapping[str, Mapping[str, int]]) -> Iterator[str]:
+    """Give how many questions have an alarm, by judge and kind."""
+    yield "\nQuestions with an alarm\n"
+    for judge, found in counts.items():
+        yield f"{judge}: " + ", ".join(f"{count:,} {kind}" for kind, count in found.items())
+
+
+def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
+    """Give the first alarms of each kind."""
+    from semece.errors import on_one_line
+
+    for _, rows in found.alarms.filter(judge=judge).group_by("kind", maintain_order=True):
+        for question, text in rows.head(listed).select("question_id", "text").iter_rows():
+            yield f"  {judge}, {question}: {on_one_line(text, 150)}"
+
+
+def titled(table: pl.DataFrame) -> pl.DataFrame:
+    """Write quantities as they are headed."""
+    import polars as pl
+
+    from semece import tables
+
+    return table.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
+
+
+def number_lines(table: pl.DataFrame) -> Iterator[str]:
+    """Lay out how alike the classes are, and then each number on both sides."""
+    import polars as pl
+
+    shown = titled(table.drop("reason"))
+    ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
+    alike = pl.col("first").is_null() & pl.col("second").is_null()
+    for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):
+        if part.height:
+            yield "\n" + aligned(part)
+    yield from _reasons(table)
+
+
+def _reasons(table: pl.DataFrame) -> Iterator[str]:
+    """Say each reason once, with the quantities it holds for if they are few."""
+    from semece import tables
+
+    for (remark,), rows in table.drop_nulls("reason").group_by("reason", maintain_order=True):
+        names = ", ".join(map(tables.label, rows["quantity"]))
+        yield f"\n{names}: {remark}" if rows.height < 5 else f"\n{remark}"
 
 
 COMMANDS = {"judge-eval": judge_eval}

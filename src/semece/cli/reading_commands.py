@@ -178,7 +178,7 @@ def sentences(run: Run, row: dict[str, object]) -> Iterator[str]:
 
     done, selected = run.complete
     if done < selected:
-        yield f"{done:,} of {selected:,} questions complete"
+        yield f"{done:,} of {tables.plural(selected, 'question')} complete"
     said = tables.says(row)
     yield f"{row['run']}: {said['model']}"
     yield from filter(None, (said["confidences"], said["refusals"], said["audit"]))

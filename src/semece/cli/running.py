@@ -133,7 +133,7 @@ def elicit(
     from semece.cli.reading_commands import print_found
     from semece.cli.run_command import again, leave
     from semece.runs import elicit as ask
-    from semece.runs import elicitation_notes, elicited, plan_elicitations
+    from semece.runs import elicitation_notes, elicited, plan_elicitations, plural
     from semece.sampling import plan_text
 
     handling, calls = told.record(Handling), told.calls()
@@ -150,7 +150,7 @@ def elicit(
     facts = {"run": str(run), "missing": missing, "scores": [each._asdict() for each in found]}
     print_found((each.sentence for each in found), lambda: facts, as_json=as_json)
     if missing:
-        leave(f"semece: {missing:,} replies are missing; {again()}", 3)
+        leave(f"semece: {plural(missing, 'reply', 'is')} missing; {again()}", 3)
 
 
 def merge(

@@ -104,11 +104,14 @@ def classes_of(view: QuestionView) -> list[dict[str, Any]]:
 
 def question_lines(view: QuestionView, replies: Sequence[JudgeReply], *, raw: bool) -> Iterator[str]:
     """Lay one question out."""
+    from semece.errors import plural
+
     q, e = view.question, view.estimate
     yield f"{q.id}: {q.text}"
     yield f"references: {' | '.join(q.references) or 'none'}"
     yield from deployed_line(view)
-    yield f"status: {e.status}; {e.n_responses} usable of {len(view.responses)} responses, {view.missing} missing"
+    of = plural(len(view.responses), "response")
+    yield f"status: {e.status}; {e.n_responses} usable of {of}, {view.missing} missing"
     yield ", ".join(f"{name} {'-' if value is None else format(value, '.3f')}" for name, value in numbers_of(view))
     yield from class_lines(view)
     for r in view.responses:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from semece.cli.comparing import by_dataset
 from semece.cli.judging import AsJson, Quiet, aligned
 from semece.cli.typer_options import STUDY, Handling, Told, with_options
-from semece.errors import in_dollars
+from semece.errors import in_dollars, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from semece.cli.comparing import DatasetStandings
     from semece.sampling import PricePlan, Progress
     from semece.show import CellNumbers
     from semece.study import Cell, CellPlan, Ended, Study
@@ -103,7 +105,7 @@ def print_study(made: Study, found: Sequence[Ended], *, as_json: bool) -> None:
     if unfinished:
         caps = [one.capped for one in unfinished if one.capped is not None]
         rest = again(cap=caps[-1] if caps else None)
-        leave(f"semece: {len(unfinished)} of {len(found)} runs are not finished; {rest}", 3)
+        leave(f"semece: {len(unfinished)} of {plural(len(found), 'run', 'is')} not finished; {rest}", 3)
 
 
 def numbers_of(made: Study, one: Ended) -> CellNumbers | None:
@@ -132,10 +134,26 @@ def study_lines(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
         yield from table_notes(made)
         yield from apart(there).values()
         yield f"\n{aligned(outcome_table(there))}"
+    for each in compared(found, read):
+        if each.found is not None:
+            standings = each.found.standings
+            which = f"{plural(standings.questions, 'question')} complete in all of {len(standings.runs)} runs"
+            yield f"\n{each.dataset}, {which}"
+            yield from each.found.leaders()
+            yield from filter(None, [each.found.note])
+        elif each.trouble is not None:
+            yield f"\n{each.trouble}"
     yield from spent_lines(there)
     yield ""
     pairs = zip(found, read, strict=True)
     yield from (str(one.cell.path) for one, numbers in pairs if numbers is not None and numbers.row["questions"])
+
+
+def compared(found: Sequence[Ended], read: Sequence[CellNumbers | None]) -> Iterator[DatasetStandings]:
+    """Compare the runs that have numbers, of each dataset with at least two of them."""
+    cells = [one.cell for one, numbers in zip(found, read, strict=True) if numbers is not None and numbers.complete]
+    datasets = [cell.dataset for cell in cells]
+    return by_dataset([cell for cell in cells if datasets.count(cell.dataset) > 1])
 
 
 def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
@@ -144,7 +162,8 @@ def cell_sentence(one: Ended, numbers: CellNumbers | None) -> str:
 
     if numbers is None:
         return f"{one.cell.name}: not in the table: {one.trouble}"
-    done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {numbers.selected:,} questions. "
+    of = plural(numbers.selected, "question")
+    done = "" if numbers.complete == numbers.selected else f"{numbers.complete:,} of {of}. "
     rest = "" if one.trouble is None else f" Not finished: {one.trouble}"
     said = tables.says(numbers.row)
     told = " ".join(filter(None, (said["model"], said["confidences"], said["refusals"], said["audit"])))
@@ -220,6 +239,7 @@ def study_facts(made: Study, found: Sequence[Ended], read: Sequence[CellNumbers 
         "closed": made.binning.closed,
         "cells": cells,
         "notes": list(apart(there).values()),
+        "comparisons": {each.dataset: each.found.facts() for each in compared(found, read) if each.found is not None},
         "table": json.loads(tables.to_json(table)),
     }
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional, TypeVar
 
 import typer
 
+from semece import SemeceError
 from semece.cli.streams import keep_secrets_of
-from semece.errors import ParseError
 from semece.sampling import (
     CALLS,
     CAPS,
@@ -140,7 +140,7 @@ def load_keys(path: Path | None) -> None:
 
     Raises
     ------
-    ParseError
+    SemeceError
         The file is not there, or cannot be read.
     """
     if path is None:
@@ -148,11 +148,11 @@ def load_keys(path: Path | None) -> None:
     from dotenv import load_dotenv
 
     if not path.is_file():
-        raise ParseError(f"{path} does not exist; --env-file names a file with lines NAME=value")
+        raise SemeceError(f"{path} does not exist; --env-file names a file with lines NAME=value")
     try:
         load_dotenv(stream=io.StringIO(text_in(path)))
     except ValueError as error:
-        raise ParseError(f"{path}: expected lines NAME=value; {error}") from None
+        raise SemeceError(f"{path}: expected lines NAME=value; {error}") from None
     keep_secrets_of(os.environ)
 
 

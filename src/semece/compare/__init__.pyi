@@ -8,10 +8,12 @@ from .audit import labelled_rows as labelled_rows
 from .audit import read_sheet as read_sheet
 from .audit import score_sheets as score_sheets
 from .judge_comparison import Comparison as Comparison
+from .judge_comparison import JudgesTogether as JudgesTogether
 from .judge_comparison import ask_judges as ask_judges
+from .judge_comparison import check_different as check_different
 from .judge_comparison import check_judged as check_judged
-from .judge_comparison import check_two as check_two
 from .judge_comparison import compare_judges as compare_judges
+from .judge_comparison import compare_several as compare_several
 from .judge_comparison import judge_shortfall as judge_shortfall
 from .judge_eval import LENGTHS as LENGTHS
 from .judge_eval import Evaluation as Evaluation
@@ -34,3 +36,4 @@ from .standings import Standings as Standings
 from .standings import compare_over_time as compare_over_time
 from .standings import compare_runs as compare_runs
 from .standings import leader as leader
+from .standings import reference_note as reference_note

@@ -1,4 +1,4 @@
-"""Several judges of one run: those that have not judged it are asked, and two are compared."""
+"""Several judges of one run: those that have not judged it are asked, and each pair is compared."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import shlex
 from collections import Counter
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -24,7 +25,17 @@ from semece.judges import (
     spelling_of,
 )
 from semece.records import ALARM_KINDS
-from semece.runs import Run, Shortfall, given_scores, quantities, score_names, shortfall_of
+from semece.runs import (
+    Run,
+    Shortfall,
+    given_scores,
+    quantities,
+    row_of_run,
+    score_names,
+    shortfall_of,
+    spread_all,
+    spread_columns,
+)
 from semece.sampling import (
     Callers,
     CallSettings,
@@ -35,11 +46,20 @@ from semece.sampling import (
     stored_answers,
     usable_answers,
 )
-from semece.stats import CHANGE, JudgedRun, frame, hedging_bracket, index_rows, judge_agreement, partition_agreement
+from semece.stats import (
+    CHANGE,
+    JudgedRun,
+    frame,
+    grading_quality,
+    hedging_bracket,
+    index_rows,
+    judge_agreement,
+    partition_agreement,
+)
 from semece.store import Store, read_stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from semece.runs import QuestionView
@@ -230,22 +250,22 @@ async def _ask(store: Store, judge: str, ids: list[str], progress: Progress | No
         return await JudgeStage(callers, questions, judges, answers, which, progress or silent).do()
 
 
-def check_two(judges: tuple[str, str]) -> None:
+def check_different(judges: Sequence[str]) -> None:
     """Refuse one judge under two spellings before it is asked.
 
     Parameters
     ----------
-    judges : tuple of str
+    judges : sequence of str
         Spellings.
 
     Raises
     ------
     SemeceError
-        They are of one judge.
+        Two are of one judge.
     """
-    first, second = (open_judge(judge).name for judge in judges)
-    if first == second:
-        raise _one_judge(first)
+    ((name, times),) = Counter(open_judge(judge).name for judge in judges).most_common(1)
+    if times > 1:
+        raise _one_judge(name)
 
 
 def _one_judge(name: str) -> SemeceError:
@@ -375,3 +395,141 @@ def _differences(first: Sequence[QuestionView], second: Sequence[QuestionView]) 
             row = {"question_id": a.question.id, "text": a.question.text, "adjusted_rand": alike.adjusted_rand}
             row |= {"same_mode": bool(alike.same_mode), "first_correct": a.estimate.correct}
             yield row | {"second_correct": b.estimate.correct}
+
+
+NUMBERS = ("accuracy", "sem1_ece", "sem2_ece", "semx_ece")
+"""What stands of each judge."""
+
+RESPONSE = ["question_id", "index"]
+"""What a response is known by."""
+
+ALIKE = ("rand", "adjusted_rand", "modal_jaccard", "same_mode")
+"""How alike the classes of a pair are."""
+
+
+class JudgesTogether(NamedTuple):
+    """Several judges of one run.
+
+    Parameters
+    ----------
+    judges : tuple of str
+        Their names.
+    numbers : polars.DataFrame
+        Per ``judge``: ``questions``, then accuracy and calibration errors, each with ``_low`` and ``_high``.
+    pairs : polars.DataFrame
+        Per pair ``first``, ``second``: ``questions``, ``responses``, ``agreement`` and ``kappa`` of the verdicts on
+        responses that both have graded (correct or not), ``first_only`` and ``second_only`` (responses that only this
+        judge calls correct); then means over questions of how alike the classes are. Numbers have ``_low`` and
+        ``_high``.
+    changes : polars.DataFrame
+        ``first_judge``, ``second_judge`` and the table of :class:`semece.compare.Comparison`: every paired change.
+    flips : polars.DataFrame
+        Answers that one judge calls correct and another does not: ``question_id``, ``answer``, ``responses``, and the
+        verdict of each in ``verdict: JUDGE`` (null: none); those with most responses first.
+    alarms : dict
+        Questions with an alarm, by judge and kind.
+    """
+
+    judges: tuple[str, ...]
+    numbers: pl.DataFrame
+    pairs: pl.DataFrame
+    changes: pl.DataFrame
+    flips: pl.DataFrame
+    alarms: dict[str, dict[str, int]]
+
+
+def compare_several(runs: Sequence[Run]) -> JudgesTogether:
+    """Compare each pair of several judges of one run.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        One run file, read under each judge: ``Run(path, judge=...)``.
+
+    Returns
+    -------
+    JudgesTogether
+
+    Raises
+    ------
+    SemeceError
+        As :func:`semece.compare.compare_judges`, of any pair.
+    """
+    names = tuple(run.judge_names[0] for run in runs)
+    graded = {name: _verdicts(run) for name, run in zip(names, runs, strict=True)}
+    alarms: dict[str, dict[str, int]] = {}
+    pairs, changes = [], []
+    for (first, one), (second, other) in combinations(zip(names, runs, strict=True), 2):
+        found = compare_judges(one, other)
+        alarms |= found.alarm_counts()
+        alike = {row["quantity"]: row for row in found.table.to_dicts()}
+        pairs.append(
+            {"first": first, "second": second, "questions": found.questions}
+            | _agreement(graded[first], graded[second])
+            | {f"{name}{end}": alike[name][f"change{end}"] for name in ALIKE for end in ("", "_low", "_high")}
+        )
+        head = (pl.lit(first).alias("first_judge"), pl.lit(second).alias("second_judge"))
+        changes.append(found.table.select(*head, pl.all()))
+    return JudgesTogether(
+        names,
+        frame(
+            [_numbers(name, run) for name, run in zip(names, runs, strict=True)],
+            {"judge": str, "questions": int} | spread_columns(*NUMBERS),
+        ),
+        frame(pairs, PAIRS),
+        pl.concat(changes),
+        _flips(graded),
+        {name: alarms[name] for name in names},
+    )
+
+
+PAIRS: dict[str, type] = (
+    {"first": str, "second": str, "questions": int, "responses": int}
+    | spread_columns("agreement", "kappa")
+    | {"first_only": int, "second_only": int}
+    | spread_columns(*ALIKE)
+)
+"""Columns of a pair."""
+
+
+def _numbers(name: str, run: Run) -> dict[str, Any]:
+    """Give what a run's summary says under one judge."""
+    row = row_of_run(run)
+    wanted = [f"{number}{end}" for number in NUMBERS for end in ("", "_low", "_high")]
+    return {"judge": name, "questions": row["questions"]} | {each: row.get(each) for each in wanted}
+
+
+def _verdicts(run: Run) -> pl.DataFrame:
+    """Give the verdict on each response that has one."""
+    return run.responses().drop_nulls("verdict").select(*RESPONSE, "answer", "verdict")
+
+
+def _agreement(first: pl.DataFrame, second: pl.DataFrame) -> dict[str, Any]:
+    """Compare verdicts on the responses that both have graded; nothing where there is none."""
+    both = first.join(second, on=RESPONSE, how="inner", suffix="_second", maintain_order="left")
+    if not both.height:
+        return {"responses": 0}
+    said = [(both[name] == "correct").to_numpy() for name in ("verdict", "verdict_second")]
+    quality = grading_quality(*said, ids=both["question_id"].to_numpy().astype(str))
+    confusion = quality.confusion
+    row = {"responses": both.height, "first_only": confusion.people_only, "second_only": confusion.judge_only}
+    return row | spread_all({"agreement": quality.agreement, "kappa": quality.kappa})
+
+
+def _flips(graded: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """List the answers that some judge calls correct and another does not."""
+    named = [
+        table.select(*RESPONSE, pl.col("answer").fill_null(""), pl.col("verdict").alias(f"verdict: {name}"))
+        for name, table in graded.items()
+    ]
+    every = named[0]
+    for other in named[1:]:
+        every = every.join(other, on=[*RESPONSE, "answer"], how="full", coalesce=True)
+    verdicts = [name for name in every.columns if name.startswith("verdict: ")]
+    right = [pl.col(name) == "correct" for name in verdicts]
+    flipped = every.filter(pl.any_horizontal(right) & pl.any_horizontal(~each for each in right))
+    found = flipped.group_by("question_id", "answer", *verdicts).agg(pl.len().alias("responses"))
+    order = ("responses", "question_id", "answer", *verdicts)
+    return found.select("question_id", "answer", "responses", *verdicts).sort(
+        order, descending=[name == "responses" for name in order]
+    )

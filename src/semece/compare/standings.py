@@ -111,13 +111,15 @@ class Arms(NamedTuple):
             yield name, [made(each) for each in self.residuals.values()]
 
 
-def compare_runs(runs: Sequence[Run]) -> Standings:
+def compare_runs(runs: Sequence[Run], *, names: Sequence[str] | None = None) -> Standings:
     """Compare runs on the questions that are complete in all of them.
 
     Parameters
     ----------
     runs : sequence of Run
         At least two, all with the same number of responses per question.
+    names : sequence of str, optional
+        What to call them, each otherwise. Without it the models, or the files where models are called alike.
 
     Returns
     -------
@@ -129,16 +131,16 @@ def compare_runs(runs: Sequence[Run]) -> Standings:
         Fewer than two runs, one run twice, different numbers of responses, an id whose question has another text
         elsewhere, or no question in common.
     """
-    arms = common_questions(runs)
+    arms = common_questions(runs, names=names)
     head = tuple(arms.pools), arms.questions, arms.left_out, arms.audits
     return Standings(*head, changes_of(arms), _ranking(arms))
 
 
-def common_questions(runs: Sequence[Run]) -> Arms:
+def common_questions(runs: Sequence[Run], *, names: Sequence[str] | None = None) -> Arms:
     """Take the questions that are complete in all runs; raises as :func:`compare_runs`."""
     if len(runs) < 2:
         raise SemeceError(f"at least two runs are needed to compare (or --judges and two judges); got {len(runs)}")
-    names, (shared, more) = names_of(runs), _shared(runs)
+    names, (shared, more) = names or names_of(runs), _shared(runs)
     views = dict(zip(names, shared, strict=True))
     pools = {name: pool_of(some) for name, some in views.items()}
     arms = Arms(pools, _residuals(views), dict(zip(names, more, strict=True)), {})
@@ -162,6 +164,28 @@ def _shared(runs: Sequence[Run]) -> tuple[list[list[QuestionView]], list[int]]:
         raise SemeceError(f"no question is complete in all of {', '.join(str(run.path) for run in runs)}")
     _check_texts(runs, complete, common)
     return [[every[i] for i in common] for every in complete], [len(every) - len(common) for every in complete]
+
+
+def reference_note(runs: Sequence[Run]) -> str | None:
+    """Say that the references of common questions differ between runs, since part of a change may be theirs.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        As for :func:`compare_runs`, or :func:`compare_over_time`.
+
+    Returns
+    -------
+    str or None
+        One sentence; None where all common questions have the same references.
+    """
+    known = [{view.question.id: set(view.question.references) for view in run.question_views()} for run in runs]
+    differ = sorted({name for some in known[1:] for name in some if some[name] != known[0].get(name, some[name])})
+    if not differ:
+        return None
+    of = "1 question differ" if len(differ) == 1 else f"{len(differ):,} questions differ"
+    where = f"{differ[0]!r}" if len(differ) == 1 else f"the first is {differ[0]!r}"
+    return f"The references of {of} between the runs ({where}): part of a change may be theirs."
 
 
 class Drift(NamedTuple):

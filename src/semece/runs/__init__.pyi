@@ -41,6 +41,7 @@ from .renderers import escaped_latex as escaped_latex
 from .renderers import label as label
 from .renderers import latex_rows as latex_rows
 from .renderers import number_text as number_text
+from .renderers import plural as plural
 from .renderers import render as render
 from .renderers import shown as shown
 from .renderers import to_csv as to_csv
@@ -74,7 +75,6 @@ from .sentences import excluded_text as excluded_text
 from .sentences import outcomes_of as outcomes_of
 from .sentences import outcomes_text as outcomes_text
 from .sentences import percent_text as percent_text
-from .sentences import plural as plural
 from .sentences import reading_lines as reading_lines
 from .sentences import says as says
 from .sentences import told_confidences as told_confidences

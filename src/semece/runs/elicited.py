@@ -10,7 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.runs.question_views import answers_asked, elicited_scores
-from semece.runs.renderers import number_text
+from semece.runs.renderers import number_text, plural
 from semece.runs.run import Run
 from semece.sampling import (
     Callers,
@@ -183,7 +183,7 @@ class Elicited(NamedTuple):
     def sentence(self) -> str:
         """All of it."""
         mean = "" if self.mean is None else f", mean {number_text(self.mean)}"
-        return f"{self.name}: {self.read:,} of {self.asked:,} questions read{mean}"
+        return f"{self.name}: {self.read:,} of {plural(self.asked, 'question')} read{mean}"
 
 
 def elicited(path: str | Path, names: Sequence[str]) -> list[Elicited]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from semece.canonical_json import replacing
-from semece.errors import DiskError, SemeceError, meant
+from semece.errors import DiskError, SemeceError, meant, plural
 from semece.runs.named_scores import declared
 from semece.runs.sentences import REASONS
 
@@ -89,7 +89,7 @@ def _samples(views: Sequence[QuestionView]) -> tuple[list[QuestionView], tuple[s
         kept = [view for view in usable if view.estimate.status in {"complete", "ungraded"}]
         out = Counter(view.estimate.status for view in usable) - Counter(view.estimate.status for view in kept)
         whys.update({REASONS[status]: count for status, count in out.items()})
-    said = (f"left out: {count:,} of {len(views):,} questions {why}" for why, count in whys.items() if count)
+    said = (f"left out: {count:,} of {plural(len(views), 'question')} {why}" for why, count in whys.items() if count)
     return kept, tuple(said)
 
 

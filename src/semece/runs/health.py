@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from semece.runs.renderers import plural
 from semece.runs.run import Run
 from semece.sampling import Ledger, typed_again, where_asked
 from semece.store import FINAL, Store
@@ -74,7 +75,7 @@ def _state(store: Store) -> Iterator[str]:
 
 def _contents(run: Run) -> Iterator[str]:
     done, selected = run.complete
-    yield f"{done:,} of {selected:,} questions complete, {run.counts['missing']:,} responses missing"
+    yield f"{done:,} of {plural(selected, 'question')} complete, {plural(run.counts['missing'], 'response')} missing"
     if lacking := sum(view.lacking for view in run.question_views()):
         yield f"replies of the judge missing: {lacking:,}"
     if unusable := {name: count for name, count in run.counts.items() if name in FINAL}:
@@ -84,7 +85,7 @@ def _contents(run: Run) -> Iterator[str]:
         yield f"delivered by the judge without a text: {_listed(unjudged)} (--retry-failed asks again{more})"
     failed, paid = run.failed_calls
     if failed:
-        yield f"{failed:,} calls delivered nothing, {paid:,} of them may have been paid for"
+        yield f"{plural(failed, 'call')} delivered nothing, {paid:,} of them may have been paid for"
 
 
 def _listed(counts: Mapping[str, int]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.errors import meant, ordinary
+from semece.errors import meant, ordinary, plural
 from semece.runs.named_scores import TITLES
 from semece.runs.scored_questions import score_names
 
@@ -62,8 +62,6 @@ class RunRecalibration(NamedTuple):
 
     def lines(self) -> Iterator[str]:
         """Say it for people: a sentence, the table, what to know."""
-        from semece.runs.sentences import plural
-
         of = plural(self.n_questions, "question")
         yield f"{title_of(self.fitted.score)}, {self.fitted.method}, {of}: {self.says}"
         if self.n_refused:
@@ -311,11 +309,9 @@ def inputs_of(views: Sequence[QuestionView], fitted: Recalibration) -> Floats:
 
 def recalibration_text(fitted: Recalibration, left_out: int) -> str:
     """Say that a score is recalibrated, and what is left out for it."""
-    from semece.runs.sentences import plural
-
     text = (
         f"{title_of(fitted.score)} is recalibrated by a map ({fitted.method}) that was fitted on "
-        f"{fitted.n_questions:,} questions; numbers made from the counts of answers are as before"
+        f"{plural(fitted.n_questions, 'question')}; numbers made from the counts of answers are as before"
     )
     return f"{text}; left out: {plural(left_out, 'question')} that the map was fitted on" if left_out else text
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from semece.errors import meant
+from semece.errors import meant, plural
 from semece.runs.metrics import titles
 from semece.stats import MISSING, end_text, number_text
 
@@ -37,6 +37,7 @@ __all__ = [
     "label",
     "latex_rows",
     "number_text",
+    "plural",
     "render",
     "shown",
     "to_csv",

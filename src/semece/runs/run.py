@@ -169,6 +169,11 @@ class Run:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        """Say what it is of; nothing is read for it."""
+        judges = " and ".join(dict.fromkeys(self.judge_names))
+        return f"<Run {self.name}: n = {self.n}, judge {judges}, {self.path!r}>"
+
     def _repr_html_(self) -> str:
         """Show what it is of, how far it is, and how often it is right and sure; numbers by its judge alone."""
         from html import escape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.runs.renderers import plural
 from semece.stats import pilot_spread, plan_questions, width_to_find, worst_spread
 
 if TYPE_CHECKING:
@@ -187,10 +188,11 @@ def plan_lines(made: SamplePlan, aim: Aim) -> Iterator[str]:
     if aim.find is not None:
         often = f"{100 * aim.power:g} % of runs"
         yield f"A held-out gap of {aim.find:g} is seen in {often} at a width of {made.width:.3f}."
-    labels = f", {best['labels']:,} answers judged by people" if best["labels"] else ""
+    labels = f", {plural(best['labels'], 'answer')} judged by people" if best["labels"] else ""
+    answers = plural(best["n_answers"], "answer")
     yield (
-        f"An interval of the held-out gap that is {made.width:.3g} wide takes {best['questions']:,} questions x "
-        f"{best['n_answers']} answers{labels}: about ${best['cost']:,.2f}."
+        f"An interval of the held-out gap that is {made.width:.3g} wide takes "
+        f"{plural(best['questions'], 'question')} x {answers}{labels}: about ${best['cost']:,.2f}."
     )
     heads = ("answers each", "questions", "answers", "labels", "USD", "planned with")
     rows = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from semece.canonical_json import canonical, digest
 from semece.datasets import open_dataset, with_unique_ids
-from semece.errors import ParseError, StoreError, meant, visible
+from semece.errors import ParseError, StoreError, meant, plural, visible
 from semece.formats import PARTIAL, FileQuestion, FileResponse, Wanted, collect, fault, name_of, sample_files
 from semece.judges import JUDGES, GivenJudge, given_key, open_judge, read_given, run_procedure
 from semece.prompts import is_blank, is_non_answer, read_response
@@ -244,7 +244,7 @@ def _checked(samples: Sequence[FileQuestion], known: Mapping[str, Question], fin
             names |= {name} if name else set()
             checked.append(good)
     if unused := len(known.keys() - names):
-        findings.note(f"{unused:,} of {len(known):,} questions have no samples")
+        findings.note(f"{unused:,} of {plural(len(known), 'question', 'has')} no samples")
     if not checked:
         raise ParseError(f"no samples are left; the first bad one: {findings.skipped[0]}")
     return checked
@@ -263,7 +263,7 @@ def _from_elsewhere(sample: FileQuestion, known: Mapping[str, Question]) -> Ques
     """Take the question with the sample's id, whose text must be in what was asked."""
     question = known.get(sample.question.id)
     if question is None:
-        expected = f"the id of one of the {len(known):,} questions of --questions"
+        expected = f"the id of one of the {plural(len(known), 'question')} of --questions"
         raise fault(sample.where, expected, repr(sample.question.id))
     if " ".join(question.text.split()) not in " ".join(sample.question.text.split()):
         expected = f"the text of question {question.id!r} in what was asked, {question.text[:60]!r}"
@@ -373,8 +373,8 @@ def _graded(
     findings.note(f"grouped by {rules.id}; the grades are the scores named {scorer}")
     if split:
         findings.note(
-            f"the scores of responses in one class disagree in {len(split):,} of {len(samples):,} questions: these "
-            f"classes have no grade; the first is in {split[0]!r}"
+            f"the scores of responses in one class disagree in {len(split):,} of "
+            f"{plural(len(samples), 'question')}: these classes have no grade; the first is in {split[0]!r}"
         )
     return graded
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from semece.runs.graded_classes import FEW
 from semece.runs.metrics import CONFIDENCES, scores_in
-from semece.runs.renderers import label, value_text
+from semece.runs.renderers import label, plural, value_text
 from semece.stats import REGIMES, end_text, number_text, regime_text
 
 if TYPE_CHECKING:
@@ -408,17 +408,6 @@ def percent_text(share: float) -> str:
     return f"{percent} %"
 
 
-def plural(count: int, noun: str) -> str:
-    """Count a noun.
-
-    Examples
-    --------
-    >>> plural(1, "question"), plural(4326, "question")
-    ('1 question', '4,326 questions')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 MANY = 0.1
 """Above this share of answers that were read by taking the whole reply, a person is warned."""
 
@@ -460,7 +449,7 @@ def reading_lines(
         told = ", ".join(f"{count:,} {how}" for how, count in read.items())
         yield f"{plural(total, 'answer')} {'was' if total == 1 else 'were'} read: {told}."
     if empty := counts.get("empty", 0):
-        yield f"{empty:,} {'reply was' if empty == 1 else 'replies were'} without any text: failed, no answer."
+        yield f"{plural(empty, 'reply', 'was')} without any text: failed, no answer."
     if confidences[1]:
         yield f"{confidences[1]:,} of {plural(confidences[0], 'stated confidence')} could not be read."
     if unlabelled[0] > MANY * total:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from semece.canonical_json import digest
 from semece.datasets import REFERENCE_NAMES, Dataset, open_dataset
-from semece.errors import ModelError, SemeceError, StoreError, shortened
+from semece.errors import ModelError, SemeceError, StoreError, plural, shortened
 from semece.judges import models_of, open_judges, row_of
 from semece.models import address_variable, service_of
 from semece.sampling.connections import Connections
@@ -370,7 +370,7 @@ def _references(questions: Sequence[Question]) -> Iterator[str]:
     if len(without) == len(questions):
         yield f"no question has a reference, so they are asked and grouped but not graded{meant}"
     else:
-        some = f"{len(without):,} of {len(questions):,} questions have no reference"
+        some = f"{len(without):,} of {plural(len(questions), 'question', 'has')} no reference"
         yield f"{some}, so they are asked and grouped but not graded (the first: {shortened(without[0].id, 40)}){meant}"
 
 
@@ -380,7 +380,8 @@ def _duplicates(questions: Sequence[Question]) -> Iterator[str]:
     again = len(questions) - len(counts)
     if again:
         text = shortened(next(question.text for question in questions if counts[question.text] > 1), 60)
-        yield f"{again:,} questions are there again under another id, and are paid for again (the first: {text!r})"
+        twice = plural(again, "question", "is")
+        yield f"{twice} there again under another id, and paid for again (the first: {text!r})"
 
 
 def _untold(job: Job) -> Iterator[str]:

@@ -8,7 +8,7 @@ from operator import add
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.errors import SemeceError, in_dollars
+from semece.errors import SemeceError, in_dollars, plural
 from semece.judges import STAGES, Undelivered, distinct, grade_classes, judge_question, run_procedure, spelling_of
 from semece.models import Message, check_model, service_of
 from semece.records import Partition
@@ -388,12 +388,12 @@ def _stage(settings: CallSettings, name: str, model: str, counts: tuple[int, int
 def plan_text(made: PricePlan) -> str:
     """Say a plan: a line per stage, the total, the assumption."""
     lines = [
-        f"{s.name:9s}  {s.model}: {s.calls:,} calls, {s.input_tokens:,} tokens in, {s.output_tokens:,} out, "
+        f"{s.name:9s}  {s.model}: {plural(s.calls, 'call')}, {s.input_tokens:,} tokens in, {s.output_tokens:,} out, "
         f"{_usd(s.cost)} live, {'batch price unknown' if s.batch_cost is None else _usd(s.batch_cost) + ' in batches'}"
         for s in made.stages
     ]
     how = "what the stored replies took" if made.measured else "an assumption; --expected-tokens sets it"
-    assumed = [f"{made.answer_tokens} tokens per response: {how}"]
+    assumed = [f"{plural(made.answer_tokens, 'token')} per response: {how}"]
     if any(stage.name in STAGES for stage in made.stages):
         assumed.append(
             f"judges: {DISTINCT_SHARE:.0%} of the answers distinct, at most {CLASSES} classes a question: assumptions"

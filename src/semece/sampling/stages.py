@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Generic, cast
 
-from semece.errors import ModelError
+from semece.errors import ModelError, plural
 from semece.judges import STAGES, JudgedQuestion, judge_question, models_of
 from semece.prompts import Scale
 from semece.records import Response
@@ -316,8 +316,7 @@ class Outcome:
     def left(self) -> str:
         """Say how many replies are missing, and why."""
         last = "" if self.last_failure is None else f" (the last failure: {self.last_failure})"
-        missing = "1 reply is" if self.missing == 1 else f"{self.missing:,} replies are"
-        return f"{missing} missing{last}"
+        return f"{plural(self.missing, 'reply', 'is')} missing{last}"
 
 
 async def make_run(job: Job, *, progress: Progress | None = None, budget: Budget | None = None) -> Outcome:

@@ -77,6 +77,8 @@ def tables_of(path: Path, columns: Sequence[str]) -> list[Cells]:
         raise ParseError(f"{path} cannot be read: {error.strerror or error}") from None
     if data.startswith(b"PK\x03\x04"):
         return list(_worksheets(path, data))
+    if data.startswith(b"SQLite format 3\0"):
+        raise ParseError(f"{path} is a run file, no sheet; name the run first, and after it its sheets")
     kind = next((kind for start, kind in KINDS if data.lstrip().startswith(start)), None)
     if kind is not None:
         raise ParseError(f"{path} is {kind}, no sheet; save it as .csv or .xlsx")

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from semece.errors import BudgetError, ModelError, ProviderError, TransientError
+from semece.errors import BudgetError, ModelError, ProviderError, TransientError, plural
 from semece.models import UnknownBatchError
 from semece.sampling.batch.harvest import Harvester, Search
 from semece.sampling.batch.ledger import Ledger, custom_id, new_id
@@ -191,8 +191,8 @@ class Courier:
         if self._open:
             lines = sum(len(entry.slots) for entry in self._open)
             raise ProviderError(
-                f"{lines:,} requests are under way in batches of {self.model.name} and may be paid for, but looking at "
-                f"them failed ({self._trouble}): run it again later"
+                f"{plural(lines, 'request', 'is')} under way in batches of {self.model.name} and may be "
+                f"paid for, but looking at them failed ({self._trouble}): run it again later"
             )
 
     def _take_up(self) -> None:
@@ -260,14 +260,14 @@ class Courier:
             state = await self._insist(lambda: self.model.create(pile.encoded, entry.id))
         except ModelError as error:
             if isinstance(error, TransientError) and error.maybe_paid:
-                self._note(f"whether a batch of {len(pile.lines):,} requests exists will be seen: {error}")
+                self._note(f"whether a batch of {plural(len(pile.lines), 'request')} exists will be seen: {error}")
                 self._watch(entry)
                 return
             self._ledger.mark(entry, "absent")
             self._give_up(entry.held, error)
         else:
             self._watch(self._ledger.mark(entry, "submitted", state.id))
-            self._note(f"{len(pile.lines):,} requests are under way as batch {state.id}")
+            self._note(f"{plural(len(pile.lines), 'request', 'is')} under way as batch {state.id}")
 
     def _give_up(self, held: tuple[float, int], error: ModelError) -> None:
         """Submit nothing more: for good after a refusal, else until the next invocation."""
@@ -323,19 +323,20 @@ class Courier:
 
     def _lose(self, entry: BatchEntry, error: UnknownBatchError, *, known: bool) -> None:
         """Give up an entry whose results will not come: it is old, or who asks wants so; it counts as paid for."""
-        lines, certain = f"{len(entry.slots):,} requests", error.gone or entry.age >= FORGOTTEN_AFTER
+        count, certain = len(entry.slots), error.gone or entry.age >= FORGOTTEN_AFTER
         if not (certain or known):
             raise ProviderError(
-                f"{error}; use the key and the endpoint that made batch {entry.provider_id}: its {lines} may be paid "
-                "for"
+                f"{error}; use the key and the endpoint that made batch {entry.provider_id}: its "
+                f"{plural(count, 'request')} may be paid for"
             )
         if not (certain or (self._anew and entry.id in self._earlier)):
             raise ProviderError(
-                f"{error}; the results of batch {entry.provider_id} are gone and its {lines} were paid for: ask again "
-                "with --retry-failed, or write to another file with -o"
+                f"{error}; the results of batch {entry.provider_id} are gone and its "
+                f"{plural(count, 'request', 'was')} paid for: ask again with --retry-failed, or write to another file "
+                "with -o"
             )
         gone = f"the results of batch {entry.provider_id} are gone" if known else f"batch {entry.provider_id} is gone"
-        self._close(entry, "lost", entry.held, f"{gone}: {lines} are asked again")
+        self._close(entry, "lost", entry.held, f"{gone}: {plural(count, 'request', 'is')} asked again")
 
     async def _seek(self, entry: BatchEntry) -> bool:
         """Look for a batch whose creation was interrupted; its lines are free again once it is sure not to exist."""
@@ -348,7 +349,7 @@ class Courier:
         if waiting or watched < self._patience.grace:
             return False
         self._tries.subtract(slots[0].key for slots in entry.slots)
-        self._close(entry, "absent", (0.0, 0), f"a batch of {len(entry.slots):,} requests was never created")
+        self._close(entry, "absent", (0.0, 0), f"a batch of {plural(len(entry.slots), 'request')} was never created")
         return True
 
     async def _gather(self, entry: BatchEntry, state: BatchState) -> bool:
@@ -357,7 +358,8 @@ class Courier:
         harvest = await harvester.gather(self.model, state, last=entry.id in self._looked_again)
         if harvest.unlisted and entry.id not in self._looked_again:
             self._looked_again.add(entry.id)
-            self._note(f"batch {state.id}: {len(harvest.unlisted):,} lines are without a result: it is read once more")
+            lines = plural(len(harvest.unlisted), "line", "is")
+            self._note(f"batch {state.id}: {lines} without a result: it is read once more")
             return False
         self._learn(harvest)
         if harvest.crowded:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.errors import on_one_line
+from semece.errors import on_one_line, plural
 from semece.runs import number_text
 from semece.show.tables import REASONS
 from semece.show.tables.thresholds import NOTHING, metadata_of, text_of_value
@@ -244,7 +244,10 @@ def inside_of(view: QuestionView, detail: Detail) -> dict[str, Any]:
     """
     unusable: Counter[str] = Counter(response.status for response in view.responses if not response.usable)
     estimate = view.estimate
-    facts = [f"{estimate.n_responses} usable answers in {estimate.n_classes} classes", status_list(unusable)]
+    facts = [
+        f"{plural(estimate.n_responses, 'usable answer')} in {plural(estimate.n_classes, 'class')}",
+        status_list(unusable),
+    ]
     metadata = metadata_of(view.question.metadata)
     return {
         "classes": list(_classes(view, detail)),

@@ -156,7 +156,7 @@ def threshold_sentence(row: dict[str, object]) -> str:
     shares = [percent_text(float(str(row[name]))) for name in ("coverage", "accuracy")]
     return (
         f"Answer where Sem1 is at least {number_text(row['threshold'])}: {row['promise']}. Here {shares[1]} of them "
-        f"are, and {shares[0]} of all {row['questions']:,} questions asked are answered."
+        f"are, and {shares[0]} of all {plural(int(str(row['questions'])), 'question')} asked are answered."
     )
 
 
@@ -174,9 +174,11 @@ def _sweep(group: PooledQuestions, n: int) -> Section:
     table = by_budget(sweep, group)
     first, last = table.row(0, named=True), table.row(-1, named=True)
     many, few = (f"{number_text(row['sem1'])} and Sem2 {number_text(row['sem2'])}" for row in (last, first))
-    sentences = [f"With {last['n']} answers per question the mean Sem1 is {many}; with {first['n']} it would be {few}."]
+    sentences = [
+        f"With {plural(last['n'], 'answer')} per question the mean Sem1 is {many}; with {first['n']} it would be {few}."
+    ]
     if first["questions"] < len(group.pool.correct):
-        sentences.append(f"On the {first['questions']:,} questions with {n} usable answers.")
+        sentences.append(f"On the {plural(first['questions'], 'question')} with {plural(n, 'usable answer')}.")
     drawings = (
         _draw("sweep", group, "Expected confidences. What more answers change is what fewer got wrong by chance."),
         _draw("sweep-ece", group, "Calibration errors of one choice of fewer answers, and of expected confidences."),
