@@ -23,6 +23,7 @@ from semece.stats.calibration.abstention import abstention_threshold
 from semece.stats.correction import Audited, corrected_held_out, corrected_threshold, held_out_masses
 from semece.stats.counts import Counts
 from semece.stats.estimators.semx import ROUNDING, SemX, semx
+from semece.stats.recalibration.fitting import fit_recalibration
 from semece.stats.simulation import dirichlet_mixture
 from semece.stats.uncertainty.held_out_errors import held_out_gap
 
@@ -38,6 +39,9 @@ SIZES = (500, 2000)
 AUDITED = (100, 200)
 RUN, JUDGED = 2000, 200
 TARGETS = (0.5, 0.6, 0.7)
+NAMED_RUNS = min(REPLICATIONS * 2, 2000)
+NAMED = {"perfect": "calibrated", "usual": "over-confident", "lenient": "calibrated"}
+"""Judges, and the population of each in which thresholds on named scores are looked for."""
 
 ABOUT = """\
 In percent of the runs: the 95 % interval of the corrected held-out gap g and of the corrected SemX-ECE holds the
@@ -46,6 +50,12 @@ PROMISES = f"""\
 Thresholds on Sem1 in runs of {RUN:,} questions with {JUDGED} judged answers. In percent of the runs: a threshold is
 found, and the answers above it are right less often than promised (at most 5 % of the runs may be so), with the judge's
 errors corrected and by the judge alone."""
+
+
+NAMED_PROMISES = f"""\
+The same of scores that came with the questions, {NAMED_RUNS:,} runs a cell. p_true: ten replies on a noisy Sem1.
+entropy: only its order means something, and a Platt map of 300 other questions, judged by people, makes it a
+confidence."""
 
 
 class Pool(NamedTuple):
@@ -141,6 +151,26 @@ def replicate(rng: np.random.Generator, pool: Pool, cell: tuple[str, int, int], 
     return [*held, alone.low <= gap <= alone.high]
 
 
+def named_promises(replications: int = NAMED_RUNS) -> str:
+    """Tabulate how often thresholds on named scores are found and missed; ``entropy`` has a new map in each run."""
+    rows = []
+    for judge, model in NAMED.items():
+        *_, sem1, correct = truth_of(draw_pool(MODELS[model]))
+        noise = np.random.default_rng(1).normal(size=len(sem1))
+        p_true = np.random.default_rng(2).binomial(N_ANSWERS, np.clip(sem1 + 0.2 * noise, 0, 1)) / N_ANSWERS
+        order = np.log(np.maximum(sem1, 0.05)) + 0.3 * noise
+        for score, target in product(("p_true", "entropy"), TARGETS):
+            rng, found = np.random.default_rng([len(judge), len(score), int(100 * target)]), []
+            for _ in range(replications):
+                pilot = rng.integers(0, len(sem1), 300)
+                fitted = fit_recalibration(order[pilot], correct[pilot], domain="real") if score == "entropy" else None
+                found.append(promise(rng, p_true if fitted is None else fitted(order), correct, (judge, target)))
+            shares = [f"{100 * share:.1f}" for share in np.mean(found, axis=0)]
+            rows.append([model, judge, score, str(target), *shares])
+            print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
+    return table(["model", "judge", "score", "target", "found", "missed", "by the judge: found", "missed"], rows)
+
+
 def promise(rng: np.random.Generator, sem1: np.ndarray, correct: np.ndarray, cell: tuple[str, float]) -> list[bool]:
     """Look for a threshold in one run, corrected and by the judge alone: whether one is found, and is missed."""
     judge, target = cell
@@ -183,8 +213,8 @@ def main(replications: int = REPLICATIONS) -> str:
     parts = [" ".join((__doc__ or "").split("\n\n", 1)[1].split()), setting, ABOUT]
     parts += [table([*header, "by the judge covered"], rows), PROMISES]
     names = ["model", "judge", "target", "found", "missed", "by the judge: found", "missed"]
-    return "\n\n".join([*parts, table(names, promised)])
+    return "\n\n".join([*parts, table(names, promised), NAMED_PROMISES, named_promises()])
 
 
 if __name__ == "__main__":
-    print(main())
+    print(named_promises() if sys.argv[1:] == ["named"] else main())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from benchmarks._tables import table
@@ -38,6 +40,8 @@ POPULATIONS: dict[str, Population] = {
     "Sem1, n = 50, calibrated": (EXACT[0], EXACT[1], EXACT[0]),
     "stated, over-confident": (STATED, STATED_CHANCES, 0.1 + 0.6 * STATED**3),
 }
+NULL, NULL_REPLICATIONS = "Sem1, n = 50, calibrated", 1000
+"""A population in which no map helps: what is fitted can only be farther from the accuracy."""
 
 
 def distance(population: Population, method: str, size: int, clip: float = CLIP, replications: int = REPLICATIONS):
@@ -118,14 +122,18 @@ def said(population: Population, method: str, size: int, replications: int = 300
 
 def of_claims() -> str:
     """What is said of maps that harm, because the model is calibrated, and of maps that help."""
+    cells = [(NULL, method, 100, NULL_REPLICATIONS) for method in METHODS]
+    cells += [(NULL, method, size, NULL_REPLICATIONS) for method in ("platt", "isotonic") for size in (30, 300)]
+    cells += [
+        ("Sem1, n = 50, over-confident", method, size, 300)
+        for method in ("platt", "venn-abers", "isotonic")
+        for size in (30, 100, 300)
+    ]
     rows = []
-    for name in ("Sem1, n = 50, calibrated", "Sem1, n = 50, over-confident"):
-        for method in ("platt", "venn-abers", "isotonic"):
-            for size in (30, 100, 300):
-                true, helps, harms, held = said(POPULATIONS[name], method, size)
-                rows.append(
-                    [f"{name}, `{method}`, {size}", f"{true:+.4f}", *(f"{x:.3f}" for x in (helps, harms, held))]
-                )
+    for name, method, size, replications in cells:
+        true, helps, harms, held = said(POPULATIONS[name], method, size, replications)
+        rows.append([f"{name}, `{method}`, {size}", f"{true:+.4f}", *(f"{x:.3f}" for x in (helps, harms, held))])
+        print(*rows[-1], sep=" | ", file=sys.stderr, flush=True)
     return table(["", "true change", "'helps'", "'harms'", "interval holds it"], rows)
 
 
@@ -142,6 +150,9 @@ is below 99 %."""
     )
     sizes = [of_size(name, population) for name, population in POPULATIONS.items()]
     shifts = table(["questions", "0", ".05", ".1", ".2"], covered)
-    of_sentence = "What is said of a cross-fitted map by its Brier score, 300 replications."
+    of_sentence = (
+        "What is said of a cross-fitted map by the interval of the change of its Brier score; "
+        f"{NULL_REPLICATIONS:,} replications of calibrated confidences, which no map helps, and 300 of the others."
+    )
     parts = [head, *sizes, of_clips, of_clip(), of_sentence, of_claims(), of_coverage, shifts]
     return "\n\n".join(part.strip() for part in parts)

@@ -154,8 +154,14 @@ def test_from_nothing_to_how_many_questions(semece, run):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([], "give either --width, of the interval of the held-out gap, or --find, a gap to be seen"),
-        (["--width", ".1", "--find", ".1"], "give either --width, of the interval of the held-out gap, or --find"),
+        (
+            [],
+            "give either --width, of the interval of the held-out gap (--width 0.1), or --find, a gap to be seen (--fi",
+        ),
+        (
+            ["--width", ".1", "--find", ".1"],
+            "give either --width, of the interval of the held-out gap (--width 0.1), or",
+        ),
         (["--width", "3"], "width must lie between 0 and 2; got 3.0"),
         (["--width", ".1", "--answer-cost", "0"], "--answer-cost must be above 0; got 0"),
         (["--width", ".1", "--label-cost", "-1"], "--label-cost must be above 0; got -1"),

@@ -18,7 +18,7 @@ from semece.runs.question_views import answers_of
 from semece.runs.scored_samples import score as score_samples
 from semece.runs.summary_rows import row_of_run, summary_table
 from semece.show.report import build
-from semece.show.tables import paper_table
+from semece.show.tables import decide, paper_table
 from semece.stats import corrected_held_out, corrected_held_out_terms, fewest_corrected
 
 N = 120
@@ -41,11 +41,11 @@ def write_run(folder, name, *, lenient=0.4, confident=9, **more):
     return folder / f"{name}.db", truth
 
 
-def filled(folder, path, truth, *, name="audit", size=80, seed=0):
+def filled(folder, path, truth, *, name="audit", **design):
     """Sheets of a run with people's verdicts."""
     with Run(path) as run:
-        design = AuditDesign(size=size, annotators=1, seed=seed)
-        (sheet,) = export_sheets(run, folder / f"{name}.csv", design).paths
+        asked = AuditDesign(**({"size": 80, "annotators": 1, "seed": 0} | design))
+        (sheet,) = export_sheets(run, folder / f"{name}.csv", asked).paths
     with sheet.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file))
     for row in rows:
@@ -218,6 +218,31 @@ def test_a_threshold_of_an_audited_run_does_not_ask_that_the_judge_be_right(tmp_
     assert promises
     assert all(
         "the judge's errors corrected by the audit, if future questions are like these" in one for one in promises
+    )
+
+
+def test_a_threshold_of_a_score_of_the_users_own_is_corrected_as_sem1s_is(tmp_path, semece):
+    path, truth = write_run(tmp_path, "given", lenient=0.0, scores={"own": 0.9})
+    with Run(path) as run:
+        run.keep_audit(score_sheets(run, [read_sheet(filled(tmp_path, path, truth, size=N))]).audit)
+    with Run(path) as run:
+        found = decide(run, target=0.5)
+    rows = {row.pop("score"): row for row in found.table.to_dicts()}
+    assert rows["own"] == rows["sem1"]
+    assert rows["own"]["audit"] == "audit-1.csv"
+    assert "if the judge is right" not in " ".join(found.notes)
+    assert "by the judge alone" not in semece("abstain", path, "--target-accuracy", 0.5)[1]
+
+
+def test_thresholds_that_an_audit_cannot_correct_say_so(tmp_path, semece):
+    path, truth = write_run(tmp_path, "by", scores={"own": 0.9})
+    sheet = filled(tmp_path, path, truth, by="confidence")
+    with Run(path) as run:
+        run.keep_audit(score_sheets(run, [read_sheet(sheet)]).audit)
+    printed = semece("abstain", path, "--target-accuracy", 0.5)[1]
+    assert (
+        "of Sem1, Sem2, own are by the judge alone: the audit (audit-1.csv) does not correct them (thresholds are"
+        in printed
     )
 
 

@@ -293,7 +293,13 @@ class TestEffects:
         assert named["brier"].change.high < 0
         assert named["ece"].after < named["ece"].before / 2
         assert abs(named["auroc"].change.value) < 0.02
-        assert effect_sentence(effects).startswith("Recalibration helps: the Brier score falls")
+        said, change = effect_sentence(effects), named["brier"].change
+        assert said.startswith("Recalibration helps: the Brier score falls")
+        assert (
+            f"a change of {change.value:.3f} [{change.low:.3f}, {change.high:.3f}]. This interval (95 %) decides"
+            in said
+        )
+        assert "not the ECE, which goes from" in said
         score, correct = answers(600, power=1)
         effects = recalibration_effects(score, cross_fit(score, correct).confidence, correct, resampling=QUICK)
         assert effect_sentence(effects).startswith("It cannot be told whether recalibration helps")

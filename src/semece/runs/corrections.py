@@ -288,15 +288,15 @@ class Correction(NamedTuple):
 
         Parameters
         ----------
-        column : {'sem1', 'sem2', 'verbalized'}
-            Of which confidence; an attempted answer has it.
+        column : str
+            Of which confidence: ``sem1``, ``sem2``, ``verbalized`` or a given one; an attempted answer has it.
         target, asked, delta
             As in :func:`semece.abstention_threshold`.
         """
         values, kept = self.values(column, attempted=True)
         known = self.known.among(kept)
         if known.audited is None:
-            return NO_VERDICT
+            return NO_VERDICT if self.known.judged else NONE_LEFT
         if self.audit.by not in {"verdict", "none"}:
             return BY_CONFIDENCE
         if self.audit.by == "verdict" and not known.one_verdict_each:

@@ -46,7 +46,10 @@ class Aim(NamedTuple):
     def target(self) -> float:
         """The width that is planned for."""
         if (self.width is None) == (self.find is None):
-            raise ValueError("give either --width, of the interval of the held-out gap, or --find, a gap to be seen")
+            raise ValueError(
+                "give either --width, of the interval of the held-out gap (--width 0.1), or --find, a gap to be seen "
+                "(--find 0.1)"
+            )
         return float(self.width) if self.width is not None else width_to_find(float(self.find or 0), self.power)
 
 

@@ -488,8 +488,6 @@ TARGETS = (0.8, 0.9, 0.95)
 
 PROMISE = "at least {} of the answers are right: {} sure, {} future questions are like these"
 """What stands wherever such a threshold stands."""
-CORRECTABLE = frozenset({"sem1", "sem2", "verbalized"})
-"""Scores whose thresholds an audit corrects; those that came with the questions rest on the judge."""
 IF_RIGHT, IF_AUDITED = "if the judge is right and", "the judge's errors corrected by the audit, if"
 """On what the promise rests."""
 
@@ -535,10 +533,8 @@ def abstention_rows(group: PooledQuestions, targets: Sequence[float] = TARGETS, 
         for target in targets:
             found, condition = abstention_threshold(c, a, target=target, delta=delta, asked=group.asked), IF_RIGHT
             needed = fewest_answers(target, delta)
-            corrected = (
-                group.correction
-                and name in CORRECTABLE
-                and group.correction.threshold(name, target=target, asked=group.asked, delta=delta)
+            corrected = group.correction and group.correction.threshold(
+                name, target=target, asked=group.asked, delta=delta
             )
             if group.correction and corrected and not isinstance(corrected, str):
                 found, condition = corrected, IF_AUDITED

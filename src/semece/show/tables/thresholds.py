@@ -74,7 +74,8 @@ def decide(run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | Non
     group = group_of(run.model, [run])
     if by is None:
         table = abstention_rows(group, [target], delta=delta)
-        return Decision(tuple(_needs(table, target, delta)), table, (*_promises(table), *_notes(group, table)), group)
+        notes = (*_promises(table), *_notes(group, table), *_uncorrected(group, table))
+        return Decision(tuple(_needs(table, target, delta)), table, notes, group)
     slices = slices_of([view.question for view in run.question_views()], by)
     table = slice_rows(group, slices, target=target, delta=delta)
     column = f"Choose the column before you look: {by} is one of many that slices can be made by."
@@ -105,6 +106,22 @@ def _needs(table: pl.DataFrame, target: float, delta: float) -> Iterator[str]:
 def _names(table: pl.DataFrame) -> str:
     """List the scores of a table."""
     return ", ".join(map(label, dict.fromkeys(table["score"])))
+
+
+def _uncorrected(group: PooledQuestions, table: pl.DataFrame) -> Iterator[str]:
+    """Say which scores the audit does not correct, and why, where there is one."""
+    if group.correction is None:
+        return
+    reasons: dict[str, list[str]] = {}
+    for score, target in table.filter(table["audit"].is_null()).select("score", "target").iter_rows():
+        reason = group.correction.threshold(score, target=target, asked=group.asked)
+        reasons.setdefault(str(reason), []).append(label(score))
+    sheets = ", ".join(group.correction.audit.sheets)
+    for reason, scores in reasons.items():
+        yield (
+            f"Thresholds of {', '.join(dict.fromkeys(scores))} are by the judge alone: "
+            f"the audit ({sheets}) does not correct them ({reason})."
+        )
 
 
 def _alone(group: PooledQuestions, by: str) -> tuple[str, ...]:

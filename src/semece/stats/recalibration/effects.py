@@ -31,7 +31,7 @@ from semece.stats.uncertainty.intervals import (
     residual_moments,
     widening,
 )
-from semece.stats.written_numbers import decimal_text
+from semece.stats.written_numbers import decimal_text, end_text, number_text
 
 if TYPE_CHECKING:
     from semece.stats.recalibration.maps import Recalibration
@@ -190,7 +190,7 @@ def _may_be_calibrated(rows: CheckedRows) -> bool:
 
 
 def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> str:
-    """Say in one sentence whether a recalibration helps, by the Brier score.
+    """Say whether a recalibration helps, by the Brier score alone: where the interval of its change leaves 0 out.
 
     A map that reverses the order is not said to help: something else is wrong.
 
@@ -207,8 +207,8 @@ def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> s
 
     Examples
     --------
-    >>> effect_sentence(recalibration_effects([0.9] * 40, [0.5] * 40, [1, 0] * 20))
-    'Recalibration helps: the Brier score falls from 0.410 to 0.250, and the ECE goes from 0.400 to 0.000.'
+    >>> effect_sentence(recalibration_effects([0.9] * 40, [0.5] * 40, [1, 0] * 20)).split(". ")[0]
+    'Recalibration helps: the Brier score falls from 0.410 to 0.250, a change of -0.160 [-0.280, -0.040]'
     """
     by_name = {each.name: each for each in effects}
     brier_score, error = by_name["brier"], by_name["ece"]
@@ -228,10 +228,13 @@ def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> s
         start = "Recalibration harms: the Brier score rises"
     else:
         start = "It cannot be told whether recalibration helps: the Brier score goes"
-    return (
-        f"{start} from {decimal_text(brier_score.before, 3)} to {decimal_text(brier_score.after, 3)}, "
-        f"and the ECE goes from {decimal_text(error.before, 3)} to {decimal_text(error.after, 3)}."
-    )
+    scores = f"{start} from {decimal_text(brier_score.before, 3)} to {decimal_text(brier_score.after, 3)}"
+    errors = f"the ECE{{}} goes from {decimal_text(error.before, 3)} to {decimal_text(error.after, 3)}"
+    if np.isnan(change.low):
+        return f"{scores}, and {errors.format('')}."
+    value = number_text(change.value, 3, signed=True)
+    interval = f"[{end_text(change.low, 3)}, {end_text(change.high, 3)}]"
+    return f"{scores}, a change of {value} {interval}. This interval (95 %) decides, not {errors.format(', which')}."
 
 
 def verified_error(
