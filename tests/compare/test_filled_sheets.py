@@ -4,11 +4,13 @@ import codecs
 import csv
 import io
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from semece.compare.audit.filled_sheets import MEANING, WORDS, read_sheet
+from semece.compare.audit.sheet_cells import tables_of
 from semece.compare.audit.sheets import COLUMNS
 from semece.errors import ParseError
 
@@ -318,13 +320,48 @@ def test_an_xlsx_sheet_that_cannot_be_read_is_refused_in_a_sentence(tmp_path, bo
 
 
 def test_an_archive_of_another_program_and_one_that_is_too_large_are_refused(tmp_path, book, monkeypatch):
-    import zipfile
-
     with zipfile.ZipFile(tmp_path / "a.ods", "w") as archive:
         archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
     with pytest.raises(ParseError, match=r"a.ods is a file of another program, no sheet; save it as .csv or .xlsx"):
         read_sheet(tmp_path / "a.ods")
     book.save(tmp_path / "a.xlsx")
-    monkeypatch.setattr("semece.compare.audit.sheet_cells.MOST_BYTES", 1000)
-    with pytest.raises(ParseError, match=r"a.xlsx would take [0-9,]+ bytes unpacked; at most 1,000 are read"):
+    monkeypatch.setattr("semece.compare.audit.sheet_cells.LEAST_MEMORY", 1000)
+    monkeypatch.setattr("semece.compare.audit.sheet_cells.MEMORY_PER_BYTE", 0)
+    with pytest.raises(ParseError, match=r"a.xlsx may take more than 0 MB of memory; delete empty rows"):
         read_sheet(tmp_path / "a.xlsx")
+
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+DECLARED = '<!DOCTYPE w [<!ENTITY a "x"><!ENTITY b "&a;&a;">]>'
+HOSTILE = {
+    "far": '<sheetData><row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>',
+    "joined": '<sheetData/><mergeCells><mergeCell ref="A1:XFD1048576"/></mergeCells>',
+    "many": "<sheetData>" + ("<row>" + "<c><v>1</v></c>" * 1000 + "</row>") * 700 + "</sheetData>",
+    "no-cell": '<sheetData><row><c r="XFDX1"/></row></sheetData>',
+    "a-long-cell": f'<sheetData><row><c r="A{"9" * 5000}"/></row></sheetData>',
+    "entities": "<sheetData><row><c><v>&b;</v></c></row></sheetData>",
+}
+"""By name: worksheets that are small in a file and large in memory, or no worksheets."""
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_worksheet_is_refused_before_it_is_read(tmp_path, monkeypatch, name, encoding):
+    monkeypatch.setattr("semece.compare.audit.sheet_cells.package", None)  # it would be read by it
+    head = f'<?xml version="1.0" encoding="{encoding}"?>' + (DECLARED if name == "entities" else "")
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("any/name", f'{head}<worksheet xmlns="{MAIN}">{HOSTILE[name]}</worksheet>'.encode(encoding))
+    with pytest.raises(ParseError, match=r"a\.xlsx (may take more than 300 MB of memory|cannot be read as XLSX)"):
+        tables_of(path, ("row",))
+
+
+def test_a_member_that_says_too_little_is_measured_all_the_same(tmp_path):
+    path = tmp_path / "a.xlsx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("long", b" " * 1_000_000)
+    path.write_bytes(path.read_bytes().replace((1_000_000).to_bytes(4, "little"), (10).to_bytes(4, "little")))
+    with pytest.raises(ParseError, match=r"a\.xlsx cannot be read as XLSX: .*"):
+        tables_of(path, ("row",))

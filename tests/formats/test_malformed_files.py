@@ -224,6 +224,9 @@ ARCHIVES = {
     "header-large.eval": archive(header=b'{"a": "' + b"x" * 120_000_000 + b'"}'),
     "sample-large.eval": archive(header=HEADER, samples__1_epoch_1=b" " * 120_000_000),
     "sample-dense.eval": archive(header=HEADER, samples__1_epoch_1=b"[" + b"{}," * 8_000_000 + b"{}]"),
+    "says-too-little.eval": archive(header=HEADER, samples__1_epoch_1=b" " * 10_000_000).replace(
+        (10_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little")
+    ),
     "cut.eval": made.inspect_eval()[:-30],
     "middle-changed.eval": made.inspect_eval().replace(b"PK\x01\x02", b"PK\x01\x09", 1),
 }
@@ -319,6 +322,18 @@ def test_a_footer_that_is_put_together_again_is_read(semece):
         lie(bomb(**PLAIN), lambda body, footer: lying.with_pages(body, footer, lambda page: None))
     )
     assert semece("score", "a.parquet", "-o", "a.db")[0] == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux's account of memory")
+def test_a_member_is_not_unpacked_beyond_what_it_says(semece):
+    size, name = 70_000_000, "lying.eval"
+    lies = archive(header=HEADER, samples__1_epoch_1=b" " * size)
+    Path(name).write_bytes(lies.replace(size.to_bytes(4, "little"), (100).to_bytes(4, "little")))
+    check(semece("score", "absent.eval", "-o", "a.db"), "absent.eval")  # what is imported is there
+    Path("/proc/self/clear_refs").write_text("5")
+    before = memory("VmRSS")
+    check(semece("score", name, "-o", "a.db"), name)
+    assert memory("VmHWM") - before < 60_000_000
 
 
 def memory(name):

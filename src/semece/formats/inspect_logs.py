@@ -308,7 +308,10 @@ def _json(source: SampleFile, archive: ZipFile, name: str) -> Json:
         came = f"one of {size / 1e6:,.1f} MB, and this archive may have {most / 1e6:,.1f} MB in one"
         raise fault(source.where(name), "a member that fits into memory", came)
     try:
-        text = archive.read(name)
+        with archive.open(name) as member:
+            text = member.read(size + 1)  # which is checked at its end; the archive may say too little
+        if len(text) > size:
+            raise _ZIP.BadZipFile("longer than it says")
         source.check(text)
         return json.loads(text)
     except UnicodeDecodeError:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
+import zlib
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from xml.parsers import expat
 
 from semece.compare.audit.sheets import package
 from semece.errors import ParseError, on_one_line, ordinary
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
 SEPARATORS = ",;\t|"
 MOST_ABOVE = 50
 """Rows among which the names of the columns are looked for."""
-MOST_BYTES = 200_000_000
-"""Of an unpacked XLSX file."""
+MEMORY_PER_BYTE, LEAST_MEMORY = 10, 300_000_000
+"""An XLSX file may take ten times its size of memory, or so many bytes if that is more."""
+UNPACKED, PER_CELL = 2, 500
+"""Bytes of memory for a byte of an unpacked part, and for a cell."""
 
 KINDS: tuple[tuple[bytes, str], ...] = (
     (b"\xd0\xcf\x11\xe0", "an old Excel file (.xls) or one with a password"),
@@ -156,16 +160,100 @@ def _worksheets(path: Path, data: bytes) -> Iterator[Cells]:
 
 
 def _check_archive(path: Path, data: bytes) -> None:
-    """Refuse an archive that is no XLSX file, or would be too large."""
+    """Refuse an archive that is no XLSX file, or would take too much memory; what it says of itself is not believed."""
+    most = max(MEMORY_PER_BYTE * len(data), LEAST_MEMORY)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            names, size = set(archive.namelist()), sum(each.file_size for each in archive.infolist())
-    except zipfile.BadZipFile as error:
-        raise ParseError(f"{path} cannot be read as XLSX: {error}") from None
-    if "xl/workbook.xml" not in names:
-        raise ParseError(f"{path} is a file of another program, no sheet; save it as .csv or .xlsx")
-    if size > MOST_BYTES:
-        raise ParseError(f"{path} would take {size:,} bytes unpacked; at most {MOST_BYTES:,} are read")
+            if "xl/workbook.xml" not in archive.namelist():
+                raise ParseError(f"{path} is a file of another program, no sheet; save it as .csv or .xlsx")
+            needed = 0
+            for each in archive.infolist():
+                with archive.open(each) as stream:
+                    needed += _needed(stream, most - needed)
+                if needed > most:
+                    raise ParseError(
+                        f"{path} may take more than {most / 1e6:,.0f} MB of memory; delete empty rows and columns, or "
+                        "save it as .csv"
+                    )
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError) as error:
+        raise ParseError(f"{path} cannot be read as XLSX: {on_one_line(str(error))}") from None
+
+
+def _needed(stream: IO[bytes], most: int) -> int:
+    """Bound the memory of a part of an XLSX file, up to a limit: its text, and all cells between its first and last.
+
+    Raises
+    ------
+    ValueError
+        It defines entities, which no spreadsheet does.
+    """
+    parser, cells = expat.ParserCreate(), _Cells()
+
+    def refuse(*_: object) -> None:
+        raise ValueError("a part of it defines entities")
+
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler = refuse, cells.begin
+    needed = read = 0
+    is_xml = True
+    while needed <= most and (piece := stream.read(1 << 16)):
+        read += len(piece)
+        if is_xml:
+            try:
+                parser.Parse(piece)
+            except expat.ExpatError:  # a picture; who reads broken XML comes no further
+                is_xml = False
+        needed = UNPACKED * read + PER_CELL * cells.count
+    return needed
+
+
+class _Cells:
+    """Counts the cells of a worksheet while it is read: those that are there, and those between them."""
+
+    def __init__(self) -> None:
+        self._there = self._joined = self._rows = self._row = self._columns = self._column = 0
+
+    def begin(self, name: str, attributes: dict[str, str]) -> None:
+        """Note the beginning of an element."""
+        match name.rpartition(":")[2]:
+            case "row":
+                self._row = int(attributes.get("r") or self._row + 1)
+                self._column = 0
+            case "c":
+                column, row = _place(attributes["r"]) if "r" in attributes else (self._column + 1, self._row)
+                self._there, self._column = self._there + 1, column
+                self._columns, self._row = max(self._columns, column), row
+            case "mergeCell":
+                ends = [_place(end) for end in attributes.get("ref", "").split(":")]
+                (left, top), (right, bottom) = ends[0], ends[-1]
+                self._joined += abs(right - left + 1) * abs(bottom - top + 1)
+            case "si":
+                self._there += 1
+            case _:
+                return
+        self._rows = max(self._rows, self._row)
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return max(self._there, self._rows * self._columns) + self._joined
+
+
+def _place(text: str) -> tuple[int, int]:
+    """Read column and row of what a spreadsheet calls a cell.
+
+    Examples
+    --------
+    >>> _place("B7"), _place("$XFD$1048576")
+    ((2, 7), (16384, 1048576))
+    """
+    plain = text.replace("$", "").upper()
+    letters = plain.rstrip("0123456789")
+    if not 0 < len(letters) < 4 or not letters.isascii() or not letters.isalpha() or len(plain) > 12:
+        raise ValueError(f"no cell is called {text!r}")
+    column = 0
+    for letter in letters:
+        column = 26 * column + ord(letter) - 64
+    return column, int(plain[len(letters) :] or 0)
 
 
 def _without_result(sheet: Any, rows: list[list[str]]) -> Iterator[tuple[str, int, int]]:  # noqa: ANN401 - no types
