@@ -178,3 +178,41 @@ def test_the_embedded_model_tells_them(tmp_path, one_by_one):
             0 < p <= q <= 1 for p, q in zip(table["sequence_probability"], table["token_probability"], strict=True)
         )
         assert all(0 < p < 1 for p in table["p_true"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"token": "x"}',
+        '"abc"',
+        "7",
+        "[null]",
+        '[{"token": " Paris", "logprob": null}]',
+        '[{"token": " Paris", "logprob": NaN}]',
+        '[{"token": " Paris", "logprob": Infinity}]',
+        '[{"token": " Paris", "logprob": -Infinity}]',
+        '[{"token": " Paris", "logprob": 1e308}]',
+        '[{"token": " Paris", "logprob": 0.7}]',
+        '[{"token": " Paris", "logprob": true}]',
+        '[{"token": " Paris", "logprob": "-0.5"}]',
+        f'[{{"token": " Paris", "logprob": -1{"0" * 400}}}]',
+        '[{"token": null, "logprob": -0.5}]',
+        '[{"token": " Paris", "logprob": -0.5, "top_logprobs": [null]}]',
+        '[{"token": " Paris", "logprob": -0.5, "top_logprobs": 5}]',
+        '[{"token": " Par", "logprob": -0.5}]',
+        '[{"token": "None", "logprob": -0.5}]',
+    ],
+)
+def test_what_is_no_log_probability_gives_no_number(content):
+    raw = f'{{"logprobs": {{"content": {content}}}}}'
+    assert answer_likelihood(raw, "Paris") is None
+    assert truth_logprobs(raw) is None
+
+
+def test_a_token_that_is_null_is_not_the_word_none():
+    assert answer_likelihood('{"logprobs": {"content": [{"token": null, "logprob": -0.5}]}}', "None") is None
+
+
+def test_what_is_above_0_by_rounding_is_0():
+    raw = '{"logprobs": {"content": [{"token": "Paris", "logprob": 1e-7}]}}'
+    assert answer_likelihood(raw, "Paris").logprob == 0.0

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+ROUNDING = 1e-3
+"""Services that compute with few bits tell log probabilities that are above 0 by less."""
+
 
 class Token(NamedTuple):
     """A token of a reply.
@@ -41,18 +44,27 @@ def tokens_of(raw: str) -> tuple[Token, ...]:
     try:
         content = json.loads(raw)["logprobs"]["content"]
         return tuple(_token(each) for each in content)
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return ()
 
 
 def _token(each: Mapping[str, Any]) -> Token:
-    top = {str(one["token"]): _logprob(one["logprob"]) for one in each.get("top_logprobs") or ()}
-    return Token(str(each["token"]), _logprob(each["logprob"]), top)
+    top = {_text(one["token"]): _logprob(one["logprob"]) for one in each.get("top_logprobs") or ()}
+    return Token(_text(each["token"]), _logprob(each["logprob"]), top)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("a token is a text")
+    return value
 
 
 def _logprob(value: object) -> float:
-    if not isinstance(value, int | float) or math.isnan(value):
+    """Read a logarithm of a probability above 0; what is above 1 by more than rounding is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError("a log probability is a number")
+    if not math.isfinite(value) or value > ROUNDING:
+        raise ValueError("a log probability is finite and at most 0")
     return min(float(value), 0.0)
 
 
