@@ -51,6 +51,8 @@ def stored(path: Path) -> tuple[int, int]:
 
 def booked(path: Path) -> int:
     """Count the choices of calls that may have been paid for."""
+    if not path.exists():
+        return 0
     connection = sqlite3.connect(path)
     raws = connection.execute("SELECT raw FROM replies WHERE json_extract(raw, '$.maybe_paid') = 1").fetchall()
     connection.close()
