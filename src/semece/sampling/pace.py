@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from semece.errors import TransientError
+from typing import Protocol
 
 FIRST, MOST = 8, 256
 """Calls at once with which a pace that seeks begins, and which it never exceeds."""
@@ -25,6 +22,14 @@ COARSEST, FINEST = 4, 16
 
 LONGEST_HOLD = 16
 """Most rounds between two looks whether the server takes more by now."""
+
+
+class Failure(Protocol):
+    """What a pace asks of the error of a call that brought nothing."""
+
+    status: str
+    busy: bool
+    retry_after: float | None
 
 
 class Pace:
@@ -85,14 +90,14 @@ class Pace:
             self.limit += 1
             self._successes = 0
 
-    def failed(self, error: TransientError, seconds: float = 0.0) -> bool:
+    def failed(self, error: Failure, seconds: float = 0.0) -> bool:
         """Slow down after a rate limit; return whether the limit fell.
 
         Calls that were sent together are refused together: the limit falls at most once in a second.
 
         Parameters
         ----------
-        error : TransientError
+        error : Failure
             Why a call brought nothing.
         seconds : float
             How long ago it was sent.
@@ -109,7 +114,7 @@ class Pace:
             self._steady_until = now + 1.0
         return fell
 
-    def _be_quiet(self, now: float, error: TransientError) -> None:
+    def _be_quiet(self, now: float, error: Failure) -> None:
         if error.retry_after:
             self._quiet_until = max(self._quiet_until, now + min(error.retry_after, 600.0))
 
@@ -160,7 +165,7 @@ class SeekingPace(Pace):
             if not self._left or (self._left % self.limit == self.limit // 2 and self._is_slow()):
                 self._measured(self._rate)
 
-    def failed(self, error: TransientError, seconds: float = 0.0) -> bool:
+    def failed(self, error: Failure, seconds: float = 0.0) -> bool:
         """Slow down where there was too much to do; return whether the limit fell.
 
         Calls that were sent before it fell say nothing of what it is now.
