@@ -22,7 +22,12 @@ CASES, OTHERS = (
     for name in ("", "_of_other_styles")
 )
 SCHEMES = ("linguistic", "linguistic-mielke", "top-k", "two-stage", "p-true")
-READ = {"elicited-1": "efc13dac4e6ff5a1", "elicited-2": "c77d7d26443f6591", "elicited-3": "97415bc9549ca0cd"}
+READ = {
+    "elicited-1": "efc13dac4e6ff5a1",
+    "elicited-2": "c77d7d26443f6591",
+    "elicited-3": "97415bc9549ca0cd",
+    "elicited-4": "97415bc9549ca0cd",
+}
 """What each version reads of the cases: a changed reader gets a new version."""
 
 
@@ -59,6 +64,58 @@ def _same(found, wanted):
 def test_readings_of_the_cases_change_only_with_the_version():
     made = digest([_read(case["scheme"], case["reply"]) for case in CASES + OTHERS]).hex()[:16]
     assert READ[VERSION] == made, f"what {VERSION} reads has changed ({made}): give it a new version, and a line here"
+
+
+ERRORS = (
+    "10% chance of being wrong",
+    "5% chance it is incorrect",
+    "There is a 20% chance that my answer is wrong",
+    "10% (chance of being mistaken)",
+    "There is a 20% chance that, given the dates, I am wrong",
+    "10% chance that it isn't right",
+    "I can't be 100% certain",
+    "I can’t be 100% sure",
+    "100% certainty cannot be claimed",
+)
+
+
+@pytest.mark.parametrize("label", ["Confidence: ", ""])
+@pytest.mark.parametrize("text", ERRORS)
+def test_how_likely_an_error_is_and_a_certainty_that_is_denied_are_no_confidence(text, label):
+    assert read_probability(label + text) == ()
+    reading = response_prompt().read(f"Answer: Paris\n{label}{text}")
+    assert (reading.answer, reading.confidence) == ("Paris", None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Probability of error: 10%",
+        "The probability that my answer is incorrect is 10%",
+        "Confidence that my answer is wrong: 10%",
+        "Confidence (of being wrong): 10%",
+        "Uncertainty: 10%",
+    ],
+)
+def test_a_label_that_speaks_of_error_labels_no_confidence(line):
+    assert read_probability(line) == read_probability(f"{line}\nSo it is.") == ()
+    assert response_prompt().read(f"Answer: Paris\n{line}").confidence is None
+
+
+@pytest.mark.parametrize("error", ["Probability of error: 10%", "Confidence: 10% chance of being wrong"])
+def test_a_labelled_confidence_beside_the_chance_of_an_error_is_read(error):
+    (guess,) = read_probability(f"{error}\nConfidence: 85%")
+    reading = response_prompt().read(f"Answer: Paris\n{error}\nConfidence: 85%")
+    assert guess.said.certain == reading.confidence == 0.85
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["90%. I could be mistaken.", "90%, though I may be wrong", "90% (I might be wrong)", "I can't be sure, 90%"],
+)
+def test_a_doubt_in_another_clause_leaves_a_confidence_as_it_is(text):
+    (guess,) = read_probability(f"Confidence: {text}")
+    assert guess.said.certain == response_prompt().read(f"Answer: Paris\nConfidence: {text}").confidence == 0.9
 
 
 @pytest.mark.shared_data

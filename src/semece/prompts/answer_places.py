@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from semece.prompts.conclusions import said
-from semece.prompts.confidences import UNREAD, read_stated
+from semece.prompts.confidences import UNREAD, is_of_error, read_stated
 from semece.prompts.markup import bare, last_box, unwrap, whole_characters
 
 if TYPE_CHECKING:
@@ -351,6 +351,8 @@ def _split(line: TextLine, label: str) -> tuple[str, str | None]:
         return _begun(line.text, found)
     for found in inside.finditer(line.text):
         value = _stated_value(line.text, found).rstrip(")] ")
+        if is_of_error(found[0]):
+            continue
         if found["heading"] is None and _is_read(value):
             return line.text[: found.start()].rstrip(" \t;,|([-–—*_"), value
     return line.text, None
@@ -360,7 +362,7 @@ def _begun(line: str, found: re.Match[str]) -> tuple[str, str | None]:
     """Split a line that begins with the label: a heading, or a confidence; 'confidence is' must be followed by one."""
     if found["heading"] is not None:
         return ("", "") if found["marks"] or line.startswith("#") else (line, None)
-    value = _stated_value(line, found)
+    value = line if is_of_error(found[0]) else _stated_value(line, found)
     return ("", value) if not found["says"] or _is_read(value) else (line, None)
 
 

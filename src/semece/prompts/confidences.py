@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from semece.prompts.markup import unwrap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 _LONGEST = 200
 """Characters of a line that are looked at."""
@@ -105,6 +105,26 @@ _FOLLOWING = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _REASON = re.compile(r"[.;!](?=\s)|\n|,?\s\b(?:because|since|given|based|as)\b|\s[-–—]\s(?!\d)")
+_ERROR = re.compile(
+    r"\b(?:errors?|err|wrong(?:ly)?|incorrect(?:ly|ness)?|mistak\w+|inaccura\w+|false(?:ly|hood)?|untrue|unlikely|improbable|"
+    r"uncertain(?:ty)?|unsure|doubt\w*|risk|fail\w*)\b|(?:n['’]t|\bnot)\s+(?:\w+\s+)?(?:correct|right|true|accurate)\b",
+    re.IGNORECASE,
+)
+"""Words of being wrong: a number beside one is not how sure somebody is to be right."""
+_CHANCE = re.compile(r"\b(?:chances?|probability|possibility|likelihood|odds|likely)\b", re.IGNORECASE)
+_OF_ERROR = re.compile(
+    rf"\W*(?:(?:the|an?|of|being|that|is|it|this|my|answer|i|am|i['’]m|was|for|rate|its|to|be|chance|probability|possibility|"
+    rf"likelihood|odds)\b\W*){{0,8}}{_ERROR.pattern}",
+    re.IGNORECASE,
+)
+_DENIED_BEFORE = re.compile(
+    r"(?:n['’]t|\b(?:cannot|never|hardly|far from|short of|unable|neither|nor|without|if|unless))\b[^,;:]*\Z",
+    re.IGNORECASE,
+)
+_DENIED_AFTER = re.compile(
+    r"\W*(?:certain(?:ty)?|sure|confident|confidence)\b[^,;:]{0,20}?(?:n['’]t|\bcannot|\bnever|\bimpossible|\bunattainable)\b",
+    re.IGNORECASE,
+)
 _QUOTES = " \t\r\n\"'“”‘’«»[](){}|~≈≃"
 
 
@@ -114,7 +134,8 @@ def read_stated(text: str) -> Stated:
 
     ``90%``, ``90 percent``; a decimal up to 1 as it is; a number above 10 and up to 100 is a percent; ``95/100`` and
     ``8 out of 10`` are what they say; ``~90%``, ``9e-1``, numbers in quotes or brackets. A range, a bound, two
-    different numbers and words are not read. Nothing is clamped.
+    different numbers and words are not read; nor is how likely an error is, nor a certainty that is denied. Nothing is
+    clamped.
 
     Examples
     --------
@@ -122,15 +143,52 @@ def read_stated(text: str) -> Stated:
     [0.9, 0.9, 0.95, 0.8, 0.9, 0.9, 1.0]
     >>> [read_stated(text).certain for text in ("1", "7", "0.95%", "150%", "80-90%", "high", ">90%")]
     [None, None, None, None, None, None, None]
+    >>> [read_stated(text).certain for text in ("10% chance of being wrong", "I can't be 100% certain")]
+    [None, None]
     """
-    told, *reason = _REASON.split(_unquoted(text[:_LONGEST]), maxsplit=1)
+    plain = _unquoted(text[:_LONGEST])
+    told, *reason = _REASON.split(plain, maxsplit=1)
     numbers = list(_NUMBER.finditer(told))
     if not numbers or _BOUND.search(_NUMBER.sub("", told)) or not _is_plain(told, numbers):
         return UNREAD
     if any(found["percent"] or _one(found).scale == "decimal" for found in _NUMBER.finditer("".join(reason))):
         return UNREAD
+    before, after = plain[: numbers[0].start()], plain[numbers[-1].end() :]
+    if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after) or is_of_error(before, after):
+        return UNREAD
     values = [_one(found) for found in numbers]
     return values[0] if len({(one.percent, one.decimal) for one in values}) == 1 else UNREAD
+
+
+def is_of_error(before: str, after: str = "") -> bool:
+    """Whether what stands before and after a number makes it the chance of an error.
+
+    Words of being wrong count in the clause of the number; in the whole sentence if it speaks of a chance; and where a
+    bracket or a dash adds no more than them.
+
+    Examples
+    --------
+    >>> is_of_error("Probability of error: "), is_of_error("", " chance that, as a rule, I am wrong")
+    (True, True)
+    >>> is_of_error("", ", though I may be wrong"), is_of_error("I may be wrong, but I would say ")
+    (False, False)
+    """
+    sentence = re.split(r"[.;!?](?=\s|$)|\n", after, maxsplit=1)[0]
+    behind = sentence if _CHANCE.match(sentence.strip()) else re.split(r"[,:(\[]|\s[-–—]\s", sentence, maxsplit=1)[0]
+    ahead = before if _CHANCE.search(before) else re.split(r"[,;]|\bbut\b", before)[-1]
+    return any(found is not None for found in (_ERROR.search(behind), _ERROR.search(ahead), _OF_ERROR.match(after)))
+
+
+def without_errors(texts: Sequence[str]) -> Sequence[str]:
+    """Leave out the texts that say how likely an error is, if there are others.
+
+    Examples
+    --------
+    >>> without_errors(["10% chance of being wrong", "90%"]), without_errors(["5% error"])
+    (['90%'], ['5% error'])
+    """
+    parted = [(text, _NUMBER.search(text)) for text in texts]
+    return [t for t, found in parted if not (found and is_of_error(t[: found.start()], t[found.end() :]))] or texts
 
 
 def _unquoted(text: str) -> str:

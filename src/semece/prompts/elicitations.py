@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.prompts.confidences import UNREAD, Stated, read_stated
+from semece.prompts.confidences import UNREAD, Stated, is_of_error, read_stated, without_errors
 from semece.prompts.final_message import final_message
 from semece.prompts.markup import bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-VERSION = "elicited-3"
+VERSION = "elicited-4"
 """The id of what reads these replies: changes whenever a reading may change."""
 
 GUESSES = 4
@@ -184,13 +184,16 @@ def _labelled(text: str, statement: re.Pattern[str], read: Callable[[str], State
 
     A sentence in which the label 'is' something that cannot be read is prose.
     """
-    found = [read(match["value"]) for match in _TAG.finditer(text)]
+    stated = [(match["value"], False) for match in _TAG.finditer(text)]
     for match in statement.finditer(text):
+        if is_of_error(match[0][: match.start("value") - match.start()]):
+            continue
         value = match["value"].strip(" \t\"'{}#")
         following = text[match.end() :].strip().split("\n", 1)[0]
-        stated = read(value or following.strip())
-        found += [] if match["says"] and stated == UNREAD else [stated]
-    return found
+        stated.append((value or following.strip(), bool(match["says"])))
+    kept = without_errors([value for value, _ in stated])
+    found = [(read(value), prose) for value, prose in stated if value in kept]
+    return [value for value, prose in found if not (prose and value == UNREAD)]
 
 
 def _one(values: Iterable[Stated]) -> tuple[Guess, ...]:
@@ -281,7 +284,7 @@ def read_probability(text: str) -> tuple[Guess, ...]:
     values = _labelled(plain, _PROBABILITY, _as_stated)
     if not values:
         lines = (boxed[1] if boxed else plain).split("\n")
-        bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found]
+        bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
         whole = len(lines) == 1 and len(lines[0]) <= _LONGEST and not bare_ones
         values = [_as_stated(value) for value in (lines if whole else bare_ones) if value]
     return _one(values)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from semece.prompts.answer_places import Labels, Place, in_json, labelled, lines_of, stated, tagged
 from semece.prompts.conclusions import conclude
-from semece.prompts.confidences import read_stated
+from semece.prompts.confidences import read_stated, without_errors
 from semece.prompts.final_message import final_message, is_blank
 from semece.prompts.markup import bare
 from semece.prompts.non_answers import is_non_answer
@@ -234,7 +234,7 @@ def _confidence(found: _Found, start: int) -> tuple[float | None, str]:
     """Read the confidence that belongs to the answer, and say how it is stated."""
     if found.beside is not None:
         return read_stated(found.beside).certain, found.beside
-    texts = _belonging(found, start)
+    texts = without_errors(_belonging(found, start))
     values = {read_stated(text) for text in texts}
     if len({(value.percent, value.decimal) for value in values}) <= 1:
         return (read_stated(texts[-1]).certain, texts[-1]) if texts else (None, "")
