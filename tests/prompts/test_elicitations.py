@@ -13,20 +13,20 @@ from semece.prompts import ELICITATIONS, AskedAnswer, Scale, load_text, response
 from semece.prompts.elicitations import VERSION, read_probability, read_words
 
 FOLDER = Path(__file__).parents[1] / "cases"
-CASES, OTHERS = (
+CASES, OTHERS, UNSEEN = (
     [
         json.loads(line)
         for line in (FOLDER / f"elicited_replies{name}.jsonl").read_text(encoding="utf-8").split("\n")
         if line
     ]
-    for name in ("", "_of_other_styles")
+    for name in ("", "_of_other_styles", "_written_unseen")
 )
 SCHEMES = ("linguistic", "linguistic-mielke", "top-k", "two-stage", "p-true")
 READ = {
     "elicited-1": "efc13dac4e6ff5a1",
     "elicited-2": "c77d7d26443f6591",
     "elicited-3": "97415bc9549ca0cd",
-    "elicited-4": "97415bc9549ca0cd",
+    "elicited-4": "66bc605919a0b0ee",
 }
 """What each version reads of the cases: a changed reader gets a new version."""
 
@@ -43,8 +43,11 @@ def _wanted(case):
     return value if isinstance(value, list) else [] if value is None else [[None, value]]
 
 
-@pytest.mark.parametrize("cases", [CASES, OTHERS], ids=["first", "other styles"])
-@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(
+    ("cases", "scheme"),
+    [(cases, scheme) for cases in (CASES, OTHERS) for scheme in SCHEMES]
+    + [(UNSEEN, scheme) for scheme in SCHEMES if scheme != "top-k"],
+)
 def test_of_120_replies_none_is_misread_and_97_in_100_that_state_a_confidence_are_read(scheme, cases):
     rows = [case for case in cases if case["scheme"] == scheme]
     found = [_read(scheme, case["reply"]) for case in rows]
@@ -62,7 +65,7 @@ def _same(found, wanted):
 
 
 def test_readings_of_the_cases_change_only_with_the_version():
-    made = digest([_read(case["scheme"], case["reply"]) for case in CASES + OTHERS]).hex()[:16]
+    made = digest([_read(case["scheme"], case["reply"]) for case in CASES + OTHERS + UNSEEN]).hex()[:16]
     assert READ[VERSION] == made, f"what {VERSION} reads has changed ({made}): give it a new version, and a line here"
 
 
@@ -116,6 +119,70 @@ def test_a_labelled_confidence_beside_the_chance_of_an_error_is_read(error):
 def test_a_doubt_in_another_clause_leaves_a_confidence_as_it_is(text):
     (guess,) = read_probability(f"Confidence: {text}")
     assert guess.said.certain == response_prompt().read(f"Answer: Paris\nConfidence: {text}").confidence == 0.9
+
+
+UNCLEAR = {
+    "linguistic": [
+        "Confidence: medium (high for the country)",
+        "Confidence: high. But maybe low",
+        "I'd say high or medium",
+        "I'd say it's high time",
+        "So: not high",
+        "The wall is high. Overall: high",
+        "High confidence would be wrong",
+        "Konfidenz: high oder low",
+        "| Q | Confidence |\n|---|---|\n| a | low |\n| b | high |",
+    ],
+    "linguistic-mielke": [
+        "I'd say I'm not certain",
+        "Confidence: certain. I do not know.",
+        "Confidence: do not know / uncertain",
+        "To be honest, not certain",
+        "So: almost certain",
+    ],
+    "two-stage": [
+        "Confidence: 60% (there's a 30% chance that I'm right)",
+        "Confidence: 80% (90% for the city)",
+        "Confidence: N%, where N is between 0 and 100",
+        "Confidence: 99%\nProbability: 0.98",
+        "Confidence: 90%\n\nWait.\n\nConfidence: 50-60%",
+        "| Confidence of error |\n|---|\n| 10% |",
+    ],
+    "p-true": [
+        "(A) is wrong",
+        "(A). This is false.",
+        "(A)\n\nThe answer is (B).",
+        "(A)\n\n(B) is the right one.",
+        "(A)\n\nThis is incorrect because it was 1912.",
+        "(B). It is true.",
+        "The answer is not (A).",
+        "I am not sure the answer is (A).",
+        "If the year is 1912, then it is (A).",
+        "Yes, the possible answer is incorrect.",
+        "Correct me if I am wrong.",
+        "Hepatitis: B",
+        "A. Einstein",
+        "（A）或（B）",
+    ],
+}
+
+
+@pytest.mark.parametrize(("scheme", "reply"), [(name, reply) for name, replies in UNCLEAR.items() for reply in replies])
+def test_where_two_readings_are_possible_there_is_none(scheme, reply):
+    assert _read(scheme, reply) == []
+
+
+@pytest.mark.parametrize(
+    ("scheme", "reply", "value"),
+    [
+        ("linguistic", "high\n\nQuestion: Who?\nAnswer: Kafka\nConfidence: low", 0.7),
+        ("linguistic-mielke", " certain\n\nQuestion: Who?\nAnswer: Kafka\nConfidence: uncertain", 5 / 6),
+        ("two-stage", " 90%\n\nQuestion: Who?\nAnswer: Kafka\nConfidence: 80%", 0.9),
+        ("p-true", "B)\n\nQuestion: Who?\nPossible answer: Kafka\nThe possible answer is: (A)", 0.0),
+    ],
+)
+def test_a_reply_that_goes_on_to_another_question_is_read_up_to_there(scheme, reply, value):
+    assert _same(_read(scheme, reply), [[None, value]])
 
 
 @pytest.mark.shared_data

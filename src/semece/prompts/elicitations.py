@@ -147,7 +147,8 @@ _LONGEST = 80
 """Characters of a reply that is all statement."""
 
 _BEGINS = (
-    r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?P<put>i(?:['’]d| would| will)? (?:rate|put|state) )?"
+    r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?P<so>(?:so|thus|therefore|hence|overall),?\s+)?"
+    r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate) )?"
     r"(?:(?:the|my|our|final|overall|estimated|level of)\s+){0,3}"
 )
 _ABOUT = (
@@ -162,6 +163,20 @@ _TAG = re.compile(
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*[-•][ \t]+", re.MULTILINE)
 _BRACKETS = re.compile(r"^[ \t]*\(([^()\n]+)\)[ \t]*$", re.MULTILINE)
+_TABLE = re.compile(
+    r"^[ \t]*\|(?P<heads>[^\n]*\bconfidence\b[^\n]*)\n[ \t]*\|[-:| \t]*-[-:| \t]*\n"
+    r"[ \t]*\|(?P<row>[^\n]*)(?=\s*\Z|\n\s*\n)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUESTION = re.compile(r"(?<=\n)[ \t]*(?:next |new )?question(?: ?\d{1,4})?[:：]", re.IGNORECASE)
+_CORRECTS = re.compile(
+    r"(?:^|(?<=[.!?]))[^\w\n]{0,8}(?:hm+\W{1,4}|oh\W{1,4}|no\W{1,4})?"
+    r"(?:wait|actually|on (?:second thoughts?|reflection)|correction|"
+    r"let me (?:revise|correct|reconsider|change))\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CORRECTIONS = 8
+"""Words of correction that are tried, from the last."""
 _MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 
 
@@ -170,13 +185,40 @@ def _statement(words: str) -> re.Pattern[str]:
 
 
 _CONFIDENCE = _statement("confidence|certainty")
+_CONFIDENCE_ELSEWHERE = _statement(
+    "konfidenz|vertrauen|sicherheit|confiance|confianza|confiança|fiducia|confidenza|vertrouwen|уверенность|置信度|確信度|信頼度|신뢰도"
+)
 _PROBABILITY = _statement("confidence|certainty|probability|likelihood|p")
 _ANSWER = _statement(r"(?:possible|proposed|correct|given)?[ _]?answer")
 
 
 def _plain(text: str) -> str:
     """Give the final message without the marks of markdown."""
-    return _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(text)))).strip()
+    plain = _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(text))))
+    return re.sub(r"</?answer>", "", _TABLE.sub(_cell, plain), flags=re.IGNORECASE).strip()
+
+
+def _cell(table: re.Match[str]) -> str:
+    """Write a row below the heads of a table as lines with labels."""
+    heads, values = ([cell.strip() for cell in table[part].strip("| \t").split("|")] for part in ("heads", "row"))
+    if len(heads) != len(values):
+        return table[0]
+    return "\n".join(f"{head}: {value}" for head, value in zip(heads, values, strict=True))
+
+
+def _first_asked(text: str, read: Callable[[str], tuple[Guess, ...]]) -> tuple[Guess, ...]:
+    """Read what a reply states before it goes on to another question; all of it if it states nothing there."""
+    asked = _QUESTION.search(text)
+    return (asked and read(text[: asked.start()].strip())) or read(text)
+
+
+def _settled(text: str, read: Callable[[str], list[Stated]]) -> list[Stated]:
+    """Read what stands behind words of correction, if a confidence stands before and behind them; else all."""
+    for found in reversed(list(_CORRECTS.finditer(text))[-_CORRECTIONS:]):
+        last = read(text[found.end() :])
+        if last and read(text[: found.start()]):
+            return last
+    return read(text)
 
 
 def _labelled(text: str, statement: re.Pattern[str], read: Callable[[str], Stated]) -> list[Stated]:
@@ -190,7 +232,7 @@ def _labelled(text: str, statement: re.Pattern[str], read: Callable[[str], State
             continue
         value = match["value"].strip(" \t\"'{}#")
         following = text[match.end() :].strip().split("\n", 1)[0]
-        stated.append((value or following.strip(), bool(match["says"])))
+        stated.append((value or following.strip(), bool(match["says"] or match["so"])))
     kept = without_errors([value for value, _ in stated])
     found = [(read(value), prose) for value, prose in stated if value in kept]
     return [value for value, prose in found if not (prose and value == UNREAD)]
@@ -198,7 +240,7 @@ def _labelled(text: str, statement: re.Pattern[str], read: Callable[[str], State
 
 def _one(values: Iterable[Stated]) -> tuple[Guess, ...]:
     """Take the one confidence that a reply states; none if it states none, or several that differ."""
-    different = list(dict.fromkeys(values))
+    different = list({(value.percent, value.decimal): value for value in values}.values())
     return (Guess(None, different[0]),) if len(different) == 1 and different[0] != UNREAD else ()
 
 
@@ -207,11 +249,41 @@ _ITS_TRUTH = (
     r"|\s(?:about|of)\s(?:it|(?:my|this|the)\sanswer)"
 )
 _ENDS = re.compile(
-    rf"\s*(?:[.,;(!<|}}\]]|\s[-–—]\s|\s(?=because\b|since\b|as\b)|(?:{_ITS_TRUTH})(?=\W*$)|$)", re.IGNORECASE
+    rf"\s*(?:[.,;(!<|}}\]]|\s[-–—/]\s|\s(?=because\b|since\b|as\b)|(?:{_ITS_TRUTH})(?=\W*$)|$)", re.IGNORECASE
 )
 _WRAPPED = re.compile(r"\$?\\(?:boxed|text(?:bf|it)?|mathrm)\{([^\\{}\n]*)\}\$?")
 _NOT_KNOWN = re.compile(r"\b(?:do[ _-]not|don['’]?t)[ _-]know\b")
-_HAS = re.compile(r"(?:i have (?P<have>[\w ]+?) confidence in (?:this|my|the) answer)", re.IGNORECASE)
+_HAS = re.compile(
+    r"(?:i have (?P<have>[\w ]+?) confidence (?:in (?:this|my|the) answer\b"
+    r"|that (?:it|this|(?:my|this|the) answer) is (?:correct|right|true)(?=\W*$|[.,;])))",
+    re.IGNORECASE,
+)
+_ITS_CONFIDENCE = r"\s+confidence(?: in (?:this|my|the) answer)?(?=\W*$|\s+[-–—]\s|[.,;]\s)"
+_FRANKLY = re.compile(r"^\W*(?:honestly|frankly|to be honest),?\s+", re.IGNORECASE)
+_TELLS = re.compile(
+    r"(?:^|(?<=[.,;:!?…)])[ \t]+)[^\w\n]{0,8}(?:(?:so )?(?:so|overall|thus|therefore):[ \t]*|(?:so,? |overall,? )?"
+    r"i(?:['’]d| would|['’]ll| will)(?: have to)? (?:say|go with)[:,]?[ \t]+(?:i(?: am|['’]m) )?)"
+    r"(?P<value>[^\w\n]{0,4}\w[\w ]{2,12}?[^\w\n]{0,4})"
+    r"(?:[ \t]+(?:here|(?:for|on) this (?:one|answer|question)))?\W*\Z",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A last clause that tells the word: 'I'd say medium', 'so: high'."""
+_LONGEST_TELLING = 400
+"""Characters of a reply whose last clause is looked at."""
+_LAYERS = 3
+_ECHO = re.compile(
+    r"(?:one of the (?:five words|three forms) |\b(?:on|of|from) the scale )?"
+    r"\(?(?:lowest, low, medium, high, highest|do not know, uncertain, certain)\)?[:,]?(?=[ \t]*[\w*(])",
+    re.IGNORECASE,
+)
+"""The scale as the prompt writes it, in front of what is chosen of it."""
+_OTHER_SENSE = re.compile(
+    r"\bdo not know (?=(?:which|what|who|whose|whom|when|where|why|how)\b)"
+    r"|\b(?:high|low|medium|certain) "
+    r"(?!confidence|certainty|probability|level|enough|because|since|that|about|as|and|or|but|to|for|in|on|of|with|by|at|i\b)"
+    r"(?=[a-z]{3})"
+)
+"""Words of a scale that say something else: 'I do not know which', 'high school'."""
 
 
 def read_words(text: str, scale: str = "linguistic", *, alone: bool = True) -> tuple[Guess, ...]:
@@ -239,17 +311,38 @@ def read_words(text: str, scale: str = "linguistic", *, alone: bool = True) -> t
     >>> read_words("Confidence: medium to high"), read_words("not high")
     ((), ())
     """
-    plain, words = _WRAPPED.sub(r"\1", _plain(text)), SCALES[scale]
-    values = _labelled(_BRACKETS.sub(r"\1", plain), _CONFIDENCE, partial(_word, words=words))
-    if not values and alone and len(plain) <= _LONGEST and "\n" not in plain:
-        has = _HAS.match(plain)
-        told = (
-            has["have"]
-            if has
-            else re.sub(r"\s+confidence(?: in (?:this|my|the) answer)?(?=\W*$)", "", plain, flags=re.IGNORECASE)
-        )
-        values = [_word(told, words)]
+    plain = _ECHO.sub("", _BRACKETS.sub(r"\1", _unwrapped(_plain(text))))
+    return _first_asked(plain, partial(_words, words=SCALES[scale], alone=alone))
+
+
+def _words(plain: str, words: Mapping[str, float], *, alone: bool) -> tuple[Guess, ...]:
+    """Read a plain text: a labelled word or, if there is none, the word that it is or concludes with."""
+    read = partial(_word, words=words)
+    values = _settled(plain, partial(_labelled, statement=_CONFIDENCE, read=read))
+    values = values or _labelled(plain, _CONFIDENCE_ELSEWHERE, read)
+    if not values and alone:
+        values = [value for value in (_alone(plain, words),) if value != UNREAD]
     return _one(values)
+
+
+def _alone(plain: str, words: Mapping[str, float]) -> Stated:
+    """Read a reply without a label: one word, 'I have low confidence', or a last clause that tells the word."""
+    if "\n" not in plain and len(plain) <= _LONGEST:
+        has = _HAS.match(plain)
+        told = has["have"] if has else re.sub(_ITS_CONFIDENCE, "", _FRANKLY.sub("", plain), flags=re.IGNORECASE)
+        if (stated := _word(told, words)) != UNREAD:
+            return stated
+    found = _TELLS.search(plain) if len(plain) <= _LONGEST_TELLING else None
+    if found is None or any(re.search(rf"\b{word}\b", plain[: found.start()], re.IGNORECASE) for word in words):
+        return UNREAD
+    return _word(found["value"], words)
+
+
+def _unwrapped(text: str) -> str:
+    """Take off LaTeX around words, layer by layer."""
+    for _ in range(_LAYERS):
+        text = _WRAPPED.sub(r"\1", text)
+    return text
 
 
 def _word(value: str, words: Mapping[str, float]) -> Stated:
@@ -259,6 +352,7 @@ def _word(value: str, words: Mapping[str, float]) -> Stated:
     ends = _ENDS.search(told)
     word, rest = (told[: ends.start()], told[ends.end() :]) if ends else (told, "")
     number = words.get(re.sub(r"[^\w?]+$", "", word))
+    rest = _OTHER_SENSE.sub(" ", rest)
     if number is None or any(re.search(rf"\b{other}\b", rest) for other in words):
         return UNREAD
     return Stated(number, number)
@@ -279,9 +373,12 @@ def read_probability(text: str) -> tuple[Guess, ...]:
     >>> read_probability("Confidence: 80-90%"), read_probability("In 1985 he was 30.")
     ((), ())
     """
-    plain = _plain(text).replace("\\%", "%")
+    return _first_asked(_plain(text).replace("\\%", "%"), _probability)
+
+
+def _probability(plain: str) -> tuple[Guess, ...]:
     boxed = re.fullmatch(r"\$*\\boxed\{([^{}]*)\}\$*\.?", plain)
-    values = _labelled(plain, _PROBABILITY, _as_stated)
+    values = _settled(plain, partial(_labelled, statement=_PROBABILITY, read=_behind_label))
     if not values:
         lines = (boxed[1] if boxed else plain).split("\n")
         bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
@@ -297,20 +394,79 @@ _ALONE = re.compile(
 """A line that is a decimal or a percentage alone, or ends in one after an answer and a comma, colon or semicolon."""
 
 
+_ASIDE = re.compile(r"(?P<value>[^\w\s]{0,3}\d[\d.,]*\s?(?:%|percent\b)?)\s*\((?P<aside>[^()\n]*)\)\W*", re.IGNORECASE)
+_ELSE = re.compile(
+    r"\W*(?:(?:there(?:['’]s| is)|with|i see|maybe|perhaps|about|an?|the|"
+    r"remaining|other|small|roughly|around|some|only)\s+)*"
+    r"\d[\d.,]*\s?(?:%|percent)\s+(?:\w+\s+)?(?:chance|probability|likelihood|possibility|risk)\b",
+    re.IGNORECASE,
+)
+_FORM = re.compile(
+    r"\W*N\s?%?(?:[,;]?\s*\(?(?:where|with)\s+N)?\s*(?:=|:|\bis\b|\bequals\b)\s*(?P<value>\d[\d.]*)\s?%?\W*",
+    re.IGNORECASE,
+)
+"""The form that the prompt asks for, filled behind it: 'N%, where N is 90'."""
+
+
+def _behind_label(value: str) -> Stated:
+    """Read what stands behind a label: a remark in brackets about the chance of something else leaves it as it is."""
+    form, aside = _FORM.fullmatch(value), _ASIDE.fullmatch(value)
+    if form:
+        return _as_stated(form["value"] + "%" * ("%" in value))
+    is_else = (
+        aside is not None and _ELSE.match(aside["aside"]) and not re.search(r"\b(?:correct|right)\b", aside["aside"])
+    )
+    return _as_stated(aside["value"] if aside and is_else else value)
+
+
 def _as_stated(value: str) -> Stated:
     return read_stated(value.strip(" \t\"'}"))
 
 
 _CHOICE = re.compile(
-    r"[^\w(]{0,8}(?:it is|i (?:would )?(?:choose|pick|say)(?: option)?|option|choice)?[^\w(]{0,4}"
+    r"[^\w(]{0,8}(?:it(?: is|['’]s)|i (?:would )?(?:choose|pick|say)(?: option)?|option|choice)?[^\w(]{0,4}"
     r"(?:(?P<letter>\([ABab]\)|(?:[AB](?=\s*(?:[).:\]}\"'<]|[-–—]\s|$)))[).:]?)[^\w(]{0,4}(?P<after>true\b|false\b)?"
     r"|(?P<word>true|false)\b)",
+    re.IGNORECASE,
+)
+_THE_ANSWER = r"(?:it|that|this|(?:(?:the|my|this)\s+)?(?:(?:possible|proposed|given)\s+)?(?:answer|statement))"
+_VERDICT = re.compile(
+    rf"(?:^\W*(?:(?P<yes>yes|no)\b[,.!]?\s*)?|(?<=[.!?\n])\s*)(?:{_THE_ANSWER}(?:\s+is|['’]s)\s+(?P<not>not\s+)?)?"
+    r"(?P<verdict>true|false|correct|incorrect|right|wrong)\b(?=\s*(?:[.!\n]|$)|\W*$|\s+(?:because|since)\b)",
+    re.IGNORECASE,
+)
+"""A sentence that is a verdict: 'The possible answer is incorrect', 'It is not true', 'Wrong'."""
+_NEGATED = re.compile(
+    r"n['’]t\b|\b(?:not|never|cannot|if|whether|neither|nor|no|should|would|could|may|might|maybe|perhaps|either|or)\b",
+    re.IGNORECASE,
+)
+_LETTER = r"[^\w\n(]{0,6}(?:\((?P<letter>[ABab])\)|(?P<bare>(?-i:[AB]))(?![\w'’]))"
+_CONCLUDES = re.compile(
+    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|choose|select|pick|option|choice|ist|est|es|è)|[:：是])[ \t]*)"
+    rf"{_LETTER}(?:[^\w\n]{{1,4}}(?P<after>true|false))?\W*\Z",
+    re.IGNORECASE,
+)
+_ANSWER_IS = re.compile(rf"\b(?:answer|option|choice)(?: is| is therefore| is thus)[:]?{_LETTER}", re.IGNORECASE)
+_REMARK = re.compile(
+    r"[^\w(]{0,8}(?:\((?P<letter>[AB])\)?|(?P<bare>[AB])[).:])"
+    r"(?P<apart>[.:]?\s*(?:\n|[-–—:]\s)|(?<=\))[.:]\s|[*_ \t]+(?=(?i:true|false)\b)"
+    r"|(?<=[.:])\s(?=\S+(?:\s+\S+){3}|(?i:correct|incorrect|right|wrong)\b)|(?<=\))\s(?=\w+\W*\Z)|\W*\Z)"
+    r"(?P<remark>.*)",
+    re.DOTALL,
+)
+"""A reply that begins with the letter and goes on with a remark."""
+_REVISES = re.compile(
+    r"\b(?:wait|actually|on (?:reflection|second thoughts?)|rather|instead|however|correction|let me|"
+    r"but|both|neither|depends)\b",
     re.IGNORECASE,
 )
 
 
 def read_true(text: str) -> tuple[Guess, ...]:
     r"""Read whether a reply calls the possible answer true: ``(A)``, ``True``, or both.
+
+    The letter that a reply begins with counts, whatever a remark behind it names; so do a last sentence that concludes
+    with a letter, and a sentence that is a verdict: 'The possible answer is correct'.
 
     Returns
     -------
@@ -321,17 +477,116 @@ def read_true(text: str) -> tuple[Guess, ...]:
     --------
     >>> read_true("(A) True")[0].said.certain, read_true("The possible answer is: (B)")[0].said.certain
     (1.0, 0.0)
+    >>> read_true("(A) - the novel")[0].said.certain, read_true("It is not true.")[0].said.certain
+    (1.0, 0.0)
     >>> read_true("(A) False"), read_true("True or False")
     ((), ())
     """
-    plain = re.sub(r"\\boxed\{(?:\\text\{)?([^{}]*)\}*|</?answer>", r"\1", _plain(text))
+    told = _plain(text).translate(_WIDE)
+    return _first_asked(re.sub(r"\\boxed\{(?:\\text\{)?([^{}]*)\}*", r"\1", told), _truth)
+
+
+_WIDE = str.maketrans("（）：．", "():.")
+
+
+def _truth(plain: str) -> tuple[Guess, ...]:
+    """Read one reply of a plain text."""
+    return _one(_settled(plain, _truths))
+
+
+def _truths(plain: str) -> list[Stated]:
+    """Read what a text says of the possible answer; none where it names both and nothing tells which."""
     values = _labelled(plain, _ANSWER, _choice)
     if not values:
         lines = [line for line in plain.split("\n") if line.strip()]
         values = [stated for stated in map(_choice, lines[:1] + lines[-1:]) if stated is not UNREAD]
     found = _one(values)
+    if values and UNREAD not in values and not found:
+        return values
     other = r"\(b\)|\bfalse\b" if found and found[0].said == _YES else r"\(a\)|\btrue\b"
-    return () if re.search(other, plain, re.IGNORECASE) else found
+    if found and any(_said(verdict) != found[0].said for verdict in _VERDICT.finditer(plain)):
+        return []
+    if found and not re.search(other, plain, re.IGNORECASE):
+        return [found[0].said]
+    others = (_remarked,) if _REMARK.match(plain) else (_concluded, _verdict)
+    return [stated for stated in (read(plain) for read in others) if stated != UNREAD]
+
+
+def _remarked(plain: str) -> Stated:
+    """Read the letter that a reply begins with, if the remark behind it takes nothing back and concludes no other."""
+    found = _REMARK.match(plain)
+    if found is None:
+        return UNREAD
+    remark, letter = found["remark"], (found["letter"] or found["bare"]).lower()
+    told, begins = _TRUE[letter], re.sub(r"^[\W_]+", "", remark)
+    if _AGAINST[letter].match(begins) or _REVISES.match(begins) or _CORRECTS.search(remark):
+        return UNREAD
+    named = [place.start() for place in re.finditer(r"\(b\)" if letter == "a" else r"\(a\)", remark, re.IGNORECASE)]
+    if named and ("\n" not in found["apart"] or not all(_is_dismissed(remark, place) for place in named)):
+        return UNREAD
+    return told if all(_said(verdict) == told for verdict in _VERDICT.finditer(remark)) else UNREAD
+
+
+def _is_dismissed(text: str, place: int) -> bool:
+    """Whether the letter at a place begins a sentence that says why it is not the one."""
+    before = re.sub(r"\b(?:explanation|reason|note)\b", "", _sentence(text, place), flags=re.IGNORECASE)
+    return not re.search(r"\w", before) and bool(_DISMISSED.match(text[place:]))
+
+
+_DISMISSED = re.compile(r"\([AB]\)\s+(?:would|could|is (?:wrong|incorrect|not))\b", re.IGNORECASE)
+
+
+_AGAINST: Mapping[str, re.Pattern[str]] = {
+    "a": re.compile(r"(?:false|wrong|incorrect|not|no|untrue|fals[oa]|faux|falsch|or|and|b|is|would)\b", re.IGNORECASE),
+    "b": re.compile(
+        r"(?:true|correct|right|yes|vrai|verdade?i?ro|vero|wahr|richtig|or|and|a|is|would)\b", re.IGNORECASE
+    ),
+}
+"""Words that, right behind a letter, make something else of it."""
+
+
+def _concluded(plain: str) -> Stated:
+    """Read the letter that the answer is said to be, or that the last sentence concludes with if no other is named."""
+    named = {letter.lower() for letter in re.findall(r"\(([ABab])\)", plain)}
+    said = [found for found in _ANSWER_IS.finditer(plain) if not _NEGATED.search(_sentence(plain, found.start()))]
+    letters = {(found["letter"] or found["bare"]).lower() for found in said}
+    found = _CONCLUDES.search(plain)
+    if found and found["bare"] and not _ASKED_FOR.search(_sentence(plain, found.end())):
+        found = None
+    if not letters and found and len(named) <= 1 and not _NEGATED.search(_sentence(plain, found.start())):
+        letters = {(found["letter"] or found["bare"]).lower()} | named
+    rest = plain[said[-1].end() :] if said else ""
+    if len(letters) != 1 or _REVISES.search(rest) or re.search(r"\([ABab]\)", rest):
+        return UNREAD
+    letter = letters.pop()
+    word = re.match(r"\W{0,4}(true|false)\b", rest, re.IGNORECASE) if said else found and found["after"]
+    told = {_TRUE[letter], *([_TRUE[(word if isinstance(word, str) else word[1]).lower()]] if word else [])}
+    return UNREAD if len(told) > 1 else _TRUE[letter]
+
+
+_ASKED_FOR = re.compile(r"\b(?:answer|option|choice)\b", re.IGNORECASE)
+
+
+def _sentence(plain: str, place: int) -> str:
+    """Give what stands before a place in its sentence."""
+    return re.split(r"[.!?]\s|\n", plain[:place])[-1]
+
+
+def _verdict(plain: str) -> Stated:
+    """Read the one verdict of a reply that names no letter."""
+    first = _VERDICT.match(plain)
+    if first is None or re.search(r"\([ABab]\)", plain) or _REVISES.search(plain):
+        return UNREAD
+    told = {_said(found) for found in _VERDICT.finditer(plain)}
+    if first["yes"]:
+        told.add(_YES if first["yes"].lower() == "yes" else _NO)
+    return told.pop() if len(told) == 1 else UNREAD
+
+
+def _said(found: re.Match[str]) -> Stated:
+    """Give what a verdict says."""
+    is_true = (found["verdict"].lower() in {"true", "correct", "right"}) != bool(found["not"])
+    return _YES if is_true else _NO
 
 
 def _choice(value: str) -> Stated:
