@@ -78,6 +78,7 @@ ERRORS = (
     "10% chance that it isn't right",
     "I can't be 100% certain",
     "I can’t be 100% sure",
+    "Nothing is ever 100% certain",
     "100% certainty cannot be claimed",
 )
 
@@ -114,7 +115,15 @@ def test_a_labelled_confidence_beside_the_chance_of_an_error_is_read(error):
 
 @pytest.mark.parametrize(
     "text",
-    ["90%. I could be mistaken.", "90%, though I may be wrong", "90% (I might be wrong)", "I can't be sure, 90%"],
+    [
+        "90%. I could be mistaken.",
+        "90%, though I may be wrong",
+        "90% (I might be wrong)",
+        "I can't be sure, 90%",
+        "90%. The other answer is incorrect.",
+        "90% - the other answer is wrong",
+        "90% because the other answer is wrong",
+    ],
 )
 def test_a_doubt_in_another_clause_leaves_a_confidence_as_it_is(text):
     (guess,) = read_probability(f"Confidence: {text}")
@@ -158,6 +167,8 @@ UNCLEAR = {
         "The answer is not (A).",
         "I am not sure the answer is (A).",
         "If the year is 1912, then it is (A).",
+        "The answer is (A) if Paris is meant.",
+        "The candidates are: (A)",
         "Yes, the possible answer is incorrect.",
         "Correct me if I am wrong.",
         "Hepatitis: B",

@@ -113,12 +113,14 @@ _ERROR = re.compile(
 """Words of being wrong: a number beside one is not how sure somebody is to be right."""
 _CHANCE = re.compile(r"\b(?:chances?|probability|possibility|likelihood|odds|likely)\b", re.IGNORECASE)
 _OF_ERROR = re.compile(
-    rf"\W*(?:(?:the|an?|of|being|that|is|it|this|my|answer|i|am|i['’]m|was|for|rate|its|to|be|chance|probability|possibility|"
-    rf"likelihood|odds)\b\W*){{0,8}}{_ERROR.pattern}",
+    r"[^\w.;!?]*(?:(?:(?:an?|the|its)\s+)?(?:chance|probability|possibility|likelihood|odds|of|for|that|being|to)\b[^.;!?]{0,40}?)?"
+    rf"(?:{_ERROR.pattern})",
     re.IGNORECASE,
 )
+_CLAUSE_ENDS = re.compile(r"[,:(\[]|\s[-–—]\s|\b(?:because|since|as|given|based)\b", re.IGNORECASE)
 _DENIED_BEFORE = re.compile(
-    r"(?:n['’]t|\b(?:cannot|never|hardly|far from|short of|unable|neither|nor|without|if|unless))\b[^,;:]*\Z",
+    r"(?:n['’]t|\b(?:cannot|never|hardly|far from|short of|unable|neither|nor|without|if|unless|nothing|nobody|wish))\b"
+    r"(?:(?!\bbut\b)[^,;:])*\Z",
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(
@@ -174,7 +176,7 @@ def is_of_error(before: str, after: str = "") -> bool:
     (False, False)
     """
     sentence = re.split(r"[.;!?](?=\s|$)|\n", after, maxsplit=1)[0]
-    behind = sentence if _CHANCE.match(sentence.strip()) else re.split(r"[,:(\[]|\s[-–—]\s", sentence, maxsplit=1)[0]
+    behind = sentence if _CHANCE.match(sentence.strip()) else _CLAUSE_ENDS.split(sentence, maxsplit=1)[0]
     ahead = before if _CHANCE.search(before) else re.split(r"[,;]|\bbut\b", before)[-1]
     return any(found is not None for found in (_ERROR.search(behind), _ERROR.search(ahead), _OF_ERROR.match(after)))
 

@@ -437,18 +437,19 @@ _VERDICT = re.compile(
 )
 """A sentence that is a verdict: 'The possible answer is incorrect', 'It is not true', 'Wrong'."""
 _NEGATED = re.compile(
-    r"n['’]t\b|\b(?:not|never|cannot|if|whether|neither|nor|no|should|would|could|may|might|maybe|perhaps|either|or)\b",
+    r"n['’]t\b|\b(?:not|never|cannot|if|whether|neither|nor|no|should|would|could|may|might|maybe|perhaps|either|or|"
+    r"options|candidates|choices|between)\b",
     re.IGNORECASE,
 )
 _LETTER = r"[^\w\n(]{0,6}(?:\((?P<letter>[ABab])\)|(?P<bare>(?-i:[AB]))(?![\w'’]))"
 _CONCLUDES = re.compile(
-    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|choose|select|pick|option|choice|ist|est|es|è)|[:：是])[ \t]*)"
+    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|choose|select|pick|go with|option|choice|ist|est|es|è)|[:：是])[ \t]*)"
     rf"{_LETTER}(?:[^\w\n]{{1,4}}(?P<after>true|false))?\W*\Z",
     re.IGNORECASE,
 )
 _ANSWER_IS = re.compile(rf"\b(?:answer|option|choice)(?: is| is therefore| is thus)[:]?{_LETTER}", re.IGNORECASE)
 _REMARK = re.compile(
-    r"[^\w(]{0,8}(?:\((?P<letter>[AB])\)?|(?P<bare>[AB])[).:])"
+    r"[^\w(]{0,8}(?:\((?P<letter>[AB])\)?|(?P<bare>[AB])(?:[).:]|(?=\s[-–—]\s)))"
     r"(?P<apart>[.:]?\s*(?:\n|[-–—:]\s)|(?<=\))[.:]\s|[*_ \t]+(?=(?i:true|false)\b)"
     r"|(?<=[.:])\s(?=\S+(?:\s+\S+){3}|(?i:correct|incorrect|right|wrong)\b)|(?<=\))\s(?=\w+\W*\Z)|\W*\Z)"
     r"(?P<remark>.*)",
@@ -556,7 +557,12 @@ def _concluded(plain: str) -> Stated:
     if not letters and found and len(named) <= 1 and not _NEGATED.search(_sentence(plain, found.start())):
         letters = {(found["letter"] or found["bare"]).lower()} | named
     rest = plain[said[-1].end() :] if said else ""
-    if len(letters) != 1 or _REVISES.search(rest) or re.search(r"\([ABab]\)", rest):
+    if (
+        len(letters) != 1
+        or _REVISES.search(rest)
+        or re.match(r"[^.!?\n]*\b(?:if|only|unless|when)\b", rest)
+        or re.search(r"\([ABab]\)", rest)
+    ):
         return UNREAD
     letter = letters.pop()
     word = re.match(r"\W{0,4}(true|false)\b", rest, re.IGNORECASE) if said else found and found["after"]
