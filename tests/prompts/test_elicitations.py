@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -226,6 +227,18 @@ def test_a_reply_that_goes_on_where_the_text_ends_is_read_whole():
     assert all(ELICITATIONS[name].read(reply) for name, reply in replies.items())
     found = _read("top-k", " Paris\nP1: 90%\nG2: Lyon\nP2: 4%\nG3: Nice\nP3: 3%\nG4: Lille\nP4: 3%\n")
     assert _same(found, [["Paris", 0.9], ["Lyon", 0.04], ["Nice", 0.03], ["Lille", 0.03]])
+
+
+@pytest.mark.parametrize("text", ["The answer is (A) ", "Confidence: high. Wait. ", "(A)\n(B) would be ", "so: "])
+def test_ten_times_the_text_takes_less_than_forty_times_the_work(text):
+    def seconds(times):
+        begun = time.process_time()
+        for scheme in ELICITATIONS:
+            ELICITATIONS[scheme].read(text * times)
+        return time.process_time() - begun
+
+    seconds(10)
+    assert seconds(2000) < 0.05 + 40 * seconds(200)
 
 
 @given(st.text(max_size=80))

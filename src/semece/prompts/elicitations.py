@@ -575,7 +575,7 @@ _ASKED_FOR = re.compile(r"\b(?:answer|option|choice)\b", re.IGNORECASE)
 
 def _sentence(plain: str, place: int) -> str:
     """Give what stands before a place in its sentence."""
-    return re.split(r"[.!?]\s|\n", plain[:place])[-1]
+    return re.split(r"[.!?]\s|\n", plain[max(place - _LONGEST_TELLING, 0) : place])[-1]
 
 
 def _verdict(plain: str) -> Stated:
