@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 from semece import load_recalibration
+from semece.runs.corrections import AuditedRow, KeptAudit
+from semece.runs.question_views import answers_of
+from semece.runs.run import Run
 from semece.stats.recalibration.maps import question_mark
 
 
@@ -254,6 +257,9 @@ def test_a_map_says_what_it_was_fitted_on_and_warns_where_a_run_differs(semece, 
     assert (facts["score"], facts["rows"], len(facts["questions"])) == ("sem1", 120, 120)
     warning = "the map was fitted on other runs, and may not hold here: dataset pilot (here new)"
     assert f"Noticed: {warning}." in semece("summary", "new.db", "--recalibrate", "map.json")[1]
+    abstain = ("abstain", "new.db", "--target-accuracy", "0.5", "--recalibrate", "map.json")
+    assert f"\n{warning}.\n" in semece(*abstain)[1]
+    assert warning in json.loads(semece(*abstain, "--json")[1])["notes"]
     code, out, err = semece("check", "new.db", "--max", "sem1_ece=0.3", "--recalibrate", "map.json")
     assert (code, err) == (0, f"semece: {warning}\n")
     assert [line.split()[0] for line in out.splitlines()[2:7]] == ["Confidence", "ECE", "Brier", "AUROC", "AURC"]
@@ -263,6 +269,17 @@ def test_a_map_says_what_it_was_fitted_on_and_warns_where_a_run_differs(semece, 
     err = semece("check", "new.db", "--max", "sem1_ece=0.3", "--recalibrate", "other.json")[2]
     assert "model x (here samples), dataset pilot (here new), judge y (here exact" in err
     assert err.count("\n") == 1
+
+
+def test_an_audit_that_does_not_correct_the_map_is_named(semece, runs):
+    said = "The map is fitted to the judge's verdicts: the audit of this run does not correct them."
+    assert said not in semece("recalibrate", "pilot.db")[1]
+    with Run("pilot.db") as run:
+        answers = answers_of(run.question_views())
+        rows = tuple(AuditedRow(each.question.id, each.answer, 0, 1.0) for each in answers[:60])
+        run.keep_audit(KeptAudit("one", ("audit-1.csv",), "none", (len(answers),), rows))
+    assert said in semece("recalibrate", "pilot.db")[1].splitlines()
+    assert said in json.loads(semece("recalibrate", "pilot.db", "--json")[1])["notes"]
 
 
 def test_a_map_of_the_first_format_is_read_and_knows_its_questions(semece, runs):

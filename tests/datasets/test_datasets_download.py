@@ -374,7 +374,7 @@ def test_subsets_by_sample_and_ids_are_those_of_any_dataset(semece, shared_serve
     Path("ids.txt").write_text("17\n4000\n")
     code, out, _ = semece("run", "-m", "fake/?pmf=1", "-n", 2, "-d", "simpleqa", "--ids", "ids.txt")
     assert (code, "2 questions" in out) == (0, True)
-    assert "1 calls" in semece("run", "-m", "fake/?pmf=1", "-d", "simpleqa", "--sample", 1, "--dry-run")[1]
+    assert "1 call," in semece("run", "-m", "fake/?pmf=1", "-d", "simpleqa", "--sample", 1, "--dry-run")[1]
 
 
 def test_what_cannot_be_fetched_stops_a_run_before_there_is_a_file(semece, server):

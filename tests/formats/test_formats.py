@@ -931,7 +931,7 @@ def test_questions_from_elsewhere_must_be_in_what_was_asked(semece, put, questio
         "expected the text of question '0' in what was asked" in semece("score", "s.jsonl", "--questions", "q.jsonl")[2]
     )
     put("few.jsonl", tool_files.questions_file().splitlines(keepends=True)[0])
-    assert "expected the id of one of the 1 questions" in semece("score", "s.jsonl", "--questions", "few.jsonl")[2]
+    assert "expected the id of one of the 1 question" in semece("score", "s.jsonl", "--questions", "few.jsonl")[2]
     put("many.jsonl", tool_files.questions_file() + lines([{"id": "9", "question": "And?"}]))
     assert "Noticed: 1 of 4 questions have no samples" in semece("score", "s.jsonl", "--questions", "many.jsonl")[1]
 

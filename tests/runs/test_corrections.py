@@ -114,7 +114,7 @@ def test_what_is_said_is_about_the_corrected_numbers(audited):
         row, before = row_of_run(run), row_of_run(other)
     said, plain = says(row), says(before)
     assert "The errors of the judge (given) are corrected by an audit." in said["model"]
-    assert "graded wrong in its favour" in plain["model"] or before["model_claim"] is None
+    assert "graded wrong in favour of it" in plain["model"] or before["model_claim"] is None
     assert row["overturning_verdicts"] is None
     assert f"held-out gap {row['held_out_gap']:.2f}" in said["model"]
     assert f"right {round(100 * row['accuracy'])} % of the time" in said["confidences"]

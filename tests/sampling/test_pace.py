@@ -122,6 +122,11 @@ def test_it_finds_nearly_the_most_answers_a_second(make, best, share):
     assert re.fullmatch(r"most answers came with \d+ calls? at once: [\d.]+ a second", pace.found())
 
 
+def test_it_finds_nothing_where_it_compared_nothing():
+    _, pace, _ = measured(lambda: Simulated(13, lambda _: 1.0), SeekingPace, 36)
+    assert pace.found() == "too few answers came to find the best number of calls at once"
+
+
 def test_more_calls_than_a_server_takes_are_not_sent_again_and_again():
     random.seed(0)
     fixed, _, _ = measured(lambda: Simulated(40, lengths, most=44), lambda: Pace(44), 3000)

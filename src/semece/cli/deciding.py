@@ -20,7 +20,7 @@ from semece.cli.reading_commands import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import polars as pl
 
@@ -65,25 +65,27 @@ def abstain(  # noqa: PLR0917 - one parameter per option
         if picture is not None:
             thresholds = dict(found.table.select("score", "threshold").iter_rows())
             figures.save(figures.draw_risk_coverage(found.group, thresholds), picture)
-        lines = decision_lines(opened.name, found, opened.recalibration_note)
-        print_found(lines, lambda: decision_facts(opened.name, found), as_json=as_json)
+        applied = tuple(filter(None, (opened.recalibration_note, opened.recalibration_warning)))
+        lines = decision_lines(opened.name, found, applied)
+        print_found(lines, lambda: decision_facts(opened.name, found, applied), as_json=as_json)
     if picture is not None and not as_json:
         typer.echo(str(picture))
 
 
-def decision_facts(name: str, found: tables.Decision) -> dict[str, Any]:
-    """Give thresholds as plain data."""
-    return {"run": name, "needs": found.needs, "thresholds": plain(found.table), "notes": found.notes}
+def decision_facts(name: str, found: tables.Decision, applied: Sequence[str]) -> dict[str, Any]:
+    """Give thresholds as plain data; ``applied`` is what there is to say of a map."""
+    notes = [*applied, *found.notes]
+    return {"run": name, "needs": found.needs, "thresholds": plain(found.table), "notes": notes}
 
 
-def decision_lines(name: str, found: tables.Decision, recalibrated: str | None) -> Iterator[str]:
+def decision_lines(name: str, found: tables.Decision, applied: Sequence[str]) -> Iterator[str]:
     """Lay thresholds out: what they take, the thresholds, what they promise."""
     import polars as pl
 
     from semece import tables
 
     yield f"{name}: {tables.plural(found.group.asked, 'question')} asked"
-    yield from (f"{recalibrated}.",) if recalibrated else ()
+    yield from (f"{each}." for each in applied)
     yield from found.needs
     said = ["promise", "target", "reason", *(["needed"] if "slice" not in found.table.columns else [])]
     shown = found.table.drop(said).with_columns(

@@ -9,6 +9,8 @@ import typer
 
 from semece.cli.reading_commands import AsJson, Judge, OneRun, bad_arguments, open_runs, print_found
 
+BY_JUDGE = "The map is fitted to the judge's verdicts: the audit of this run does not correct them."
+
 
 def recalibrate(  # noqa: PLR0917 - one parameter per option
     run: OneRun,
@@ -39,11 +41,14 @@ def recalibrate(  # noqa: PLR0917 - one parameter per option
     with open_runs([run], judge) as (opened,), bad_arguments():
         _refuse_foreign(output)
         found = fit(opened.scored_questions(), score=score, method=method)
+        audited = [] if opened.correction is None else [BY_JUDGE]
     if output is not None:
         write(f"{found.fitted.to_json()}\n".encode(), output)
     kept = None if output is None else str(output)
-    lines = [*found.lines(), *([kept] if kept else [])]
-    print_found(lines, lambda: {"run": opened.name, **found.facts(), "map": kept}, as_json=as_json)
+    lines = [*found.lines(), *audited, *([kept] if kept else [])]
+    facts = found.facts()
+    facts["notes"] += audited
+    print_found(lines, lambda: {"run": opened.name, **facts, "map": kept}, as_json=as_json)
 
 
 def _refuse_foreign(path: Path | None) -> None:

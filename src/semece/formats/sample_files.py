@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import os
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,9 +37,10 @@ def sample_files(paths: Sequence[Path]) -> list[Path]:
     files = [file for path in paths for file in _meant(path)]
     seen: set[Path] = set()
     for file in files:
-        if file.resolve() in seen:
+        own = Path(os.path.realpath(file))  # a link to itself is told by who opens it
+        if own in seen:
             raise ParseError(f"{file} is named twice")
-        seen.add(file.resolve())
+        seen.add(own)
     labelled = [is_labelled(file) for file in files]
     if any(labelled) and not all(labelled):
         one, other = files[labelled.index(True)], files[labelled.index(False)]
@@ -81,7 +83,7 @@ def name_of(files: Sequence[Path]) -> str:
     >>> name_of([Path("a.jsonl"), Path("b.jsonl")]), name_of([Path(f"runs/x/{k}.csv") for k in range(9)])
     ('a+b', 'x')
     """
-    folders = {file.resolve().parent for file in files}
+    folders = {Path(os.path.realpath(file)).parent for file in files}
     if len(files) <= _FEW or len(folders) > 1:
         return "+".join(file.stem for file in files[:_FEW])
     return folders.pop().name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -43,7 +44,7 @@ def merge_shards(paths: Sequence[Path], output: Path) -> str | None:
         raise DiskError(f"cannot write {output}: it is a folder")
     if output.exists():
         raise StoreError(f"{output} exists; name another file with -o")
-    if len({path.resolve() for path in paths}) < max(len(paths), 2):
+    if len({os.path.realpath(path) for path in paths}) < max(len(paths), 2):
         raise StoreError(f"at least two different run files are merged; got {', '.join(map(str, paths))}")
     for path in paths:
         Store(path).close()  # what is missing or foreign is refused before a file or a lock is made

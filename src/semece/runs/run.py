@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from semece.errors import ParseError, SemeceError, StoreError, meant
+from semece.errors import ParseError, SemeceError, StoreError, meant, plural
 from semece.judges import STAGES, Missing, as_asked, open_judges, run_procedure
 from semece.prompts import reader_id
 from semece.runs.corrections import Correction, KeptAudit
@@ -210,7 +210,7 @@ class Run:
         noticed = tuple(dict.fromkeys(text for name, text in recorded if name != "pace"))
         noticed += tuple(lacking_elicitations(self._store, self._views))
         if slowed := sum(name == "pace" for name, _ in recorded):
-            noticed += (f"rate limited: slowed down {slowed:,}x",)
+            noticed += (f"rate limited: slowed down {plural(slowed, 'time')}",)
         if self.recalibration:
             noticed = (*filter(None, (self.recalibration_note, self.recalibration_warning)), *noticed)
         if damaged := len(self._store.derived.damaged):

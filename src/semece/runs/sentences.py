@@ -126,7 +126,7 @@ def model_sentence(row: Mapping[str, Any]) -> str:
     >>> said.partition(" (")[2].partition(". ")[0]
     'held-out gap 0.12, 95 % interval 0.07 to 0.17; SemX-ECE 0.13, 0.08 to 0.18; 240 questions)'
     >>> said.partition("). ")[2].partition(": ")[2]
-    'it would not hold if 14 of 380 graded classes (4 %) were graded wrong in its favour.'
+    'it would not hold if 14 of 380 graded classes (4 %) were graded wrong in favour of it.'
     """
     if not row["model_questions"]:
         return f"{KNOWS} Nothing can be said: no question has two answers that are no refusals."
@@ -187,7 +187,7 @@ def judge_sentence(row: Mapping[str, Any]) -> str:
         unseen = f", and no audit has looked at {'them' if given else 'its verdicts'}" if not row.get("audit") else ""
         return f"It rests on {judge}{unseen}."
     share = f"{wrong:,} of {graded:,} graded classes ({percent_text(wrong / graded)})"
-    return f"It rests on {judge}: it would not hold if {share} were graded wrong in its favour."
+    return f"It rests on {judge}: it would not hold if {share} were graded wrong in favour of it."
 
 
 def corrected_names(row: Mapping[str, Any]) -> Sequence[str]:
@@ -259,7 +259,11 @@ def _ranks(row: Mapping[str, Any], score: Confidence) -> str:
     if row[f"{score.prefix}_auroc"] is None:
         return f"{score.column} is no confidence, and cannot be judged where all answers are right or all are wrong."
     found = _interval(row, f"{score.prefix}_auroc", "95 % interval ")
-    return f"{score.column} is no confidence until it is recalibrated; it ranks the answers (AUROC {found})."
+    low, high = (row[f"{score.prefix}_auroc_{end}"] for end in ("low", "high"))
+    ranks = (
+        "it ranks the answers" if low is None or low > CHANCE or high < CHANCE else "it is not seen to rank the answers"
+    )
+    return f"{score.column} is no confidence until it is recalibrated; {ranks} (AUROC {found})."
 
 
 def _confidence(row: Mapping[str, Any], prefix: str, name: str) -> str:

@@ -6,9 +6,11 @@ Reading commands take it as a run. What joins questions, or shows one, needs the
 from __future__ import annotations
 
 import json
+import os
 from functools import cached_property
 from functools import partial as partial_function
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
@@ -35,7 +37,6 @@ from semece.stats import Counts, WeightedTable, merge, partial, pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
 
     import polars as pl
     from numpy.typing import NDArray
@@ -79,7 +80,7 @@ def makes_table(paths: Sequence[Path], output: Path | None, engine: str = "local
 def scored_name(paths: Sequence[Path]) -> str:
     """Name what is made of files that are scored: as the first of them, or its folder, or that of a pattern's files."""
     if not is_pattern(paths[0]):
-        return paths[0].resolve().stem
+        return Path(os.path.realpath(paths[0])).stem  # a link to itself is told by who opens it
     first, *more = sample_files(paths[:1])
     return first.resolve().parent.name if more else first.stem
 

@@ -142,7 +142,7 @@ class SeekingPace(Pace):
         self.limit = self._highest = FIRST
         self._best: tuple[int, float] | None = None  # calls at once, and the answers a second that they bring
         self._ceiling = MOST
-        self._doubling = True
+        self._doubling, self._compared = True, False
         self._parts = COARSEST
         self._up, self._hold, self._rests = True, 1, 0
         self._changed_at = self._seconds = 0.0
@@ -213,9 +213,11 @@ class SeekingPace(Pace):
             self._look_further()
         elif rate >= before * WORTH[not self._doubling]:
             self._best = self.limit, rate
+            self._compared = True
             self._hold, self._rests = 1, 0
             self._look_further()
         else:
+            self._compared = True
             if self._up and rate < before / WORTH[0]:
                 self._ceiling = self.limit - 1
             self._parts = min(2 * self._parts, FINEST) if not self._doubling else COARSEST
@@ -241,9 +243,11 @@ class SeekingPace(Pace):
             self._go(self.limit + (step if self._up else -step))
 
     def found(self) -> str | None:
-        """Say with how many calls at once most answers came."""
+        """Say with how many calls at once most answers came, if several numbers were tried."""
         if self._best is None:
             return None
         limit, rate = self._best
+        if not self._compared:
+            return "too few answers came to find the best number of calls at once"
         calls = "1 call" if limit == 1 else f"{limit} calls"
         return f"most answers came with {calls} at once: {rate:,.3g} a second"

@@ -187,7 +187,7 @@ def made_if_absent(path: str) -> None:
     file = Path(path)
     if file.exists():
         return
-    file = file.resolve()  # a link that leads nowhere yet stays a link
+    file = Path(os.path.realpath(file))  # a link that leads nowhere yet stays a link
     try:
         with replacing(file) as fresh, contextlib.closing(sqlite3.connect(fresh, isolation_level=None)) as connection:
             _create(connection)
