@@ -56,6 +56,36 @@ def test_a_copy_is_known_however_many_replies_came_meanwhile():
     """A connection on which it lies may be left unused for some seconds."""
     noticed = Noticed()
     for number in range(5000):
-        assert not noticed.is_copy(f"reply {number}", f"id {number}", number)
-    assert noticed.is_copy("reply 0", "id 0", "another request")
-    assert not noticed.is_copy("reply 1", "id 1", 1), "the same request may be answered from a cache"
+        assert not noticed.is_copy(f"reply {number}", number, "no name is read before".upper)
+        noticed.heard(f"id {number}")
+    assert noticed.is_copy("reply 0", "another request", lambda: "id 0")
+    assert noticed.is_copy("reply 0", "a third request", lambda: "id 0")
+    assert not noticed.is_copy("reply 1", 1, lambda: "id 1"), "the same request may be answered from a cache"
+    assert not noticed.is_copy("reply 1", "another request", lambda: None), "a reply without a name is none"
+
+
+def test_a_copy_is_known_at_once_before_any_reply_was_looked_at():
+    noticed = Noticed()
+    assert not noticed.is_copy("reply", "first", lambda: "id 0")
+    assert noticed.is_copy("reply", "second", lambda: "id 0")
+
+
+def test_a_service_that_gives_one_name_to_all_replies_is_doubted_once():
+    noticed = Noticed()
+    noticed.heard("chat")
+    assert not noticed.is_copy("yes", "first", lambda: "chat")
+    assert noticed.is_copy("yes", "second", lambda: "chat")
+    assert not noticed.is_copy("yes", "second", lambda: "chat")
+    assert not noticed.is_copy("yes", "third", lambda: "chat")
+    noticed.heard("another")
+    assert noticed.is_copy("yes", "third", lambda: "chat")
+
+
+def test_replies_are_not_remembered_for_ever(monkeypatch):
+    monkeypatch.setattr("semece.models.shared.refusals.REMEMBERED", 10)
+    noticed = Noticed()
+    for number in range(20):
+        assert not noticed.is_copy(f"reply {number}", number, lambda: "id")
+    noticed.heard("another")
+    assert not noticed.is_copy("reply 0", "another request", lambda: "id")
+    assert noticed.is_copy("reply 19", "another request", lambda: "id")

@@ -20,9 +20,8 @@ from semece.errors import ModelError, ProviderError, TransientError, finish_stat
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
 from semece.models.protocol import Call, Reply
 from semece.models.services import is_loopback
-from semece.models.shared.http_limits import HEADERS, MOST_RESULTS, named, read_at_most, stay_at_host
+from semece.models.shared.http_limits import HEADERS, MOST_RESULTS, named, read_at_most, refuse_copy, stay_at_host
 from semece.models.shared.refusals import (
-    COPY,
     Noticed,
     error_inside,
     is_too_long,
@@ -44,6 +43,9 @@ UNREADABLE = (AttributeError, TypeError, KeyError, IndexError, ValueError, Asser
 
 kept_bodies: ContextVar[list[str] | None] = ContextVar("kept_bodies", default=None)
 """Where a call that is waiting wants the bodies as they come."""
+
+chat_of: ContextVar[Noticed | None] = ContextVar("chat_of", default=None)
+"""What is noticed of the model whose call is waiting; None where the request is no call."""
 
 NO_KEY = "none"
 """What is sent to a server on this machine in the place of a key."""
@@ -167,15 +169,14 @@ class ProviderModel:
             except UNREADABLE as error:
                 raise self.unreadable(type(error).__name__) from None
             else:
-                if self.noticed.is_copy(raw, response.provider_response_id, (request.messages, request.seed)):
-                    raise TransientError(f"{self.who}: {COPY}", status="broken_body", maybe_paid=True)
+                self.noticed.heard(response.provider_response_id)
                 return self.call(response, raw, latency=time.perf_counter() - started)
 
     async def _send(self, messages: Any, settings: Any, parameters: Any) -> tuple[Any, str]:  # noqa: ANN401
         from pydantic_ai.direct import model_request
 
         bodies: list[str] = []
-        token = kept_bodies.set(bodies)
+        token, chat = kept_bodies.set(bodies), chat_of.set(self.noticed)
         try:
             async with asyncio.timeout(self.timeout):
                 response = await model_request(
@@ -183,6 +184,7 @@ class ProviderModel:
                 )
         finally:
             kept_bodies.reset(token)
+            chat_of.reset(chat)
         return response, bodies[-1] if bodies else ""
 
     def prepared(self, request: Request) -> tuple[list[Any], Any, Any]:
@@ -377,6 +379,9 @@ async def _keep_body(response: Any) -> None:  # noqa: ANN401 - httpx2 is there o
     kept = kept_bodies.get()
     results = response.request.method == "GET" and response.status_code < 400
     await read_at_most(response, MOST_RESULTS if results else None)
+    noticed = chat_of.get()
+    if noticed is not None and response.status_code < 400:
+        await refuse_copy(response, noticed)
     if kept is None:
         return
     kept.append(response.text)

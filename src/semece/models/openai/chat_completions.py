@@ -19,8 +19,8 @@ from semece.errors import ModelError, ProviderError, TransientError, finish_stat
 from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
 from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
-from semece.models.shared.http_limits import HEADERS, named, read_at_most, stay_at_host
-from semece.models.shared.refusals import COPY, Noticed, is_too_long, too_long
+from semece.models.shared.http_limits import HEADERS, named, read_at_most, refuse_copy, stay_at_host
+from semece.models.shared.refusals import Noticed, is_too_long, too_long
 from semece.models.shared.secrets import (
     basic_of,
     check_address,
@@ -127,7 +127,7 @@ class OpenAICompatible:
             default_query=dict(parse_qsl(parts.query)),
             http_client=DefaultAsyncHttpxClient(
                 trust_env=not is_loopback(self._address),  # on this machine no proxy is asked
-                event_hooks={"response": [stay_at_host, _read]},
+                event_hooks={"response": [stay_at_host, self._came]},
             ),
         )
         if not self._service.organizations:
@@ -165,13 +165,21 @@ class OpenAICompatible:
             if refusal is None:
                 latency = time.perf_counter() - started
                 call = self._read(text, body.get("n", 1), headers.get("x-request-id"), latency)
-                if self._noticed.is_copy(text, call.request_id, (request.messages, request.seed)):
-                    raise TransientError(f"{self._who}: {COPY}", status="broken_body", maybe_paid=True)
+                self._noticed.heard(call.request_id)
                 return self._counted(call, body.get("n", 1))
             if (call := self._unanswered(refusal, body)) is not None:  # type: ignore[assignment]
                 return call
             if not self._learn(refusal, body):
                 raise self._explain(refusal)
+
+    async def _came(self, response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
+        """Read a body within its limit; the results of a batch are read line by line, by who asked for them."""
+        path = response.url.path
+        if response.status_code < 400 and path.endswith("/content"):
+            return
+        await read_at_most(response)
+        if response.status_code < 400 and path.endswith("/chat/completions"):
+            await refuse_copy(response, self._noticed)
 
     def _refusal_in(self, text: str) -> Refusal | None:
         """Find the error that a reply with status 200 is."""
@@ -329,12 +337,6 @@ def _format(schema: Mapping[str, Any] | None, *, as_object: bool) -> dict[str, A
     if as_object:
         return {"type": "json_object", "schema": dict(schema)}
     return {"type": "json_schema", "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)}}
-
-
-async def _read(response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
-    """Read a body within its limit; the results of a batch are read line by line, by who asked for them."""
-    if response.status_code >= 400 or not response.url.path.endswith("/content"):
-        await read_at_most(response)
 
 
 def _as_told(data: bytes, encoding: str) -> tuple[str, str]:

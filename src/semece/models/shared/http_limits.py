@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from semece.errors import ProviderError, TransientError, on_one_line, visible
+from semece.models.shared.refusals import COPY
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
+
+    from semece.models.shared.refusals import Noticed
 
 MOST_BYTES = 32 << 20
 """More than any reply has; what is longer, once it is unpacked, is not read on."""
@@ -86,6 +90,34 @@ async def read_at_most(response: Any, most: int | None = None) -> None:  # noqa:
     except TimeoutError:
         raise _broken(response, f"was not whole within {patience:g} seconds", "timeout") from None
     response._content = bytes(data)  # what aread() of both clients would keep
+
+
+async def refuse_copy(response: Any, noticed: Noticed) -> None:  # noqa: ANN401 - of whichever HTTP client
+    """Refuse a reply that another request got before, and close its connection: what comes behind it is misplaced, too.
+
+    Nothing may be waited for between reading the body and this: the next request could read the copy before the first
+    reply is known.
+
+    Raises
+    ------
+    semece.errors.TransientError
+        It is a copy. The reply to this request may be paid for.
+    """
+    header = response.headers.get("x-request-id")
+    came, asked = (response.content, header), response.request.content
+    if not noticed.is_copy(came, asked, lambda: header or _id_in(response.content)):
+        return
+    await response.extensions["network_stream"].aclose()
+    raise TransientError(COPY, status="broken_body", maybe_paid=True)
+
+
+def _id_in(body: bytes) -> object:
+    """Give the id that a reply bears, as OpenAI and Anthropic or as Google write it; None if there is none."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return (value.get("id") or value.get("responseId")) if isinstance(value, dict) else None
 
 
 def _broken(response: Any, why: str, status: str = "broken_body") -> TransientError:  # noqa: ANN401 - of any client

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from semece.models.protocol import Call, Reply, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping
+    from collections.abc import Callable, Hashable, Mapping
 
 
 _STATUSES = {
@@ -156,7 +156,8 @@ class Noticed:
     dropped: set[str] = field(default_factory=set)
     news: list[str] = field(default_factory=list)
     known: set[str] = field(default_factory=set)
-    _replies: dict[int, tuple[int, str]] = field(default_factory=dict, repr=False)
+    _replies: dict[int, int] = field(default_factory=dict, repr=False)
+    _names: set[str] = field(default_factory=set, repr=False)
     _doubted: bool = field(default=False, repr=False)
 
     def drop(self, name: str, sentence: str) -> None:
@@ -203,38 +204,44 @@ class Noticed:
         self.tell(f"{name} gives numbers of tokens that cannot be: what its calls take is not known")
         return None
 
-    def is_copy(self, body: str, name: object, asked: Hashable) -> bool:
+    def is_copy(self, reply: Hashable, asked: Hashable, name_of: Callable[[], object]) -> bool:
         """Tell whether a reply is one that another request got, come again: by a proxy, or on a mixed-up connection.
 
         A service that gives all its replies one name may well say the same twice; it is doubted once and asked again.
 
         Parameters
         ----------
-        body : str
-            The reply, whole.
-        name : object
-            The id that the service gave it; what is no text names nothing.
+        reply : hashable
+            All that came.
         asked : hashable
-            What was asked.
+            All that was sent.
+        name_of : callable
+            Gives the id that the service gave the reply; what is no text names nothing.
 
         Examples
         --------
         >>> noticed = Noticed()
-        >>> noticed.is_copy("{a}", "1", "seed 1"), noticed.is_copy("{a}", "1", "seed 1")
+        >>> noticed.is_copy("{a}", "seed 1", lambda: "1"), noticed.is_copy("{a}", "seed 1", lambda: "1")
         (False, False)
-        >>> noticed.is_copy("{b}", "2", "seed 2"), noticed.is_copy("{a}", "1", "seed 3")
+        >>> noticed.is_copy("{b}", "seed 2", lambda: "2"), noticed.is_copy("{a}", "seed 3", lambda: "1")
         (False, True)
         """
-        if not isinstance(name, str) or not name:
-            return False
-        before, _ = self._replies.setdefault(hash(body), (hash(asked), name))
-        if before == hash(asked):
+        key, question = hash(reply), hash(asked)
+        if self._replies.setdefault(key, question) == question:
             while len(self._replies) > REMEMBERED:
                 del self._replies[next(iter(self._replies))]
             return False
-        several = len({name for _, name in self._replies.values()}) > 1
-        copy, self._doubted = several or not self._doubted, True
+        name = name_of()
+        if not isinstance(name, str) or not name:
+            return False
+        others = any(heard != name for heard in self._names)
+        copy, self._doubted = others or not self._doubted, True
         return copy
+
+    def heard(self, name: object) -> None:
+        """Take the id of a reply: of a service that gives several, none comes twice."""
+        if isinstance(name, str) and name and len(self._names) < 2:
+            self._names.add(name)
 
     def told(self) -> tuple[str, ...]:
         """Give the news once."""
