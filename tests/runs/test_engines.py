@@ -138,7 +138,7 @@ def test_on_ray_a_task_runs_a_part_as_the_page_says(tmp_path, semece):
     (tmp_path / "bin" / "semece").chmod(0o755)
     env = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}", "RAY_USAGE_STATS_ENABLED": "0"}
     done = subprocess.run([sys.executable, "-c", program], check=True, env=env, capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "[0, 0]"
+    assert "[0, 0]" in done.stdout.splitlines(), "what the tasks print stands there too, in any order"
     assert merge_shards([tmp_path / "part-1.db", tmp_path / "part-2.db"], tmp_path / "all.db") is None
     code, _, err = semece("run", "-m", "fake/?pmf=.6,.4", "-d", "starter", "-j", "rules", "-n", "3", "-o", "one.db")
     assert code == 0, err

@@ -12,7 +12,6 @@ Parquet files with the same columns are read alike; a list in a cell of text is 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from semece.datasets import TEXT_NAMES, question_from, renaming
@@ -61,14 +60,13 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
             if isinstance(model, str) and model and wanted.leaves_out(source.findings.add_model(model, where)):
                 continue
             source.findings.tried(add_kinds, source.findings, row, where)
-            for sample in source.findings.tried(sample_from, row, where, place):
-                yield replace(sample, file=str(source.path))
+            yield from source.findings.tried(sample_from, row, where, place, file=str(source.path))
     if len(datasets) == 1:  # several are parts of one
         ((name, (findings, where)),) = datasets.items()
         findings.add_dataset(name, where)
 
 
-def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> FileQuestion:
+def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1", *, file: str = "") -> FileQuestion:
     """Make a sample of a row.
 
     Raises
@@ -87,12 +85,13 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> Fi
         near = "" if named in row else renaming("answers", row)
         raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get(named)!r}{near}")
     whole = named in WHOLE_NAMES
-    answers = [response_text(answer) if whole or answer is None else answer for answer in answers]
-    for i, answer in enumerate(answers):
-        if not isinstance(answer, str):
-            raise ParseError(f"{where}: answers must be texts; got {answer!r} at index {i}")
+    if set(map(type, answers)) != {str}:
+        answers = [response_text(answer) if whole or answer is None else answer for answer in answers]
+        for i, answer in enumerate(answers):
+            if not isinstance(answer, str):
+                raise ParseError(f"{where}: answers must be texts; got {answer!r} at index {i}")
     question = question_from({k: v for k, v in row.items() if k not in FIELDS and not is_score(k)}, where)
-    confidences = tuple(_confidences(_list(row, "confidences", where), len(answers), where))
+    confidences = _confidences(row, len(answers), where)
     labels, grades = _list(row, "labels", where), row.get("grades")
     grades = _json(grades, f"{where}: grades")
     if grades is not None and labels is None:
@@ -100,12 +99,20 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1") -> Fi
     if isinstance(grades, dict):
         grades = {label: verdict for label, verdict in grades.items() if verdict is not None}
     numbers, own = scores_of(row, len(answers), where)
-    drawn = tuple(
-        FileResponse(text, confidence=stated, numbers=each)
-        for text, stated, each in zip(answers, confidences, own, strict=True)
-    )
     given = None if labels is None else tuple(labels)
-    return FileQuestion(question, drawn, given, grades, place=place, whole=whole, numbers=numbers)
+    drawn = _responses(answers, confidences, own)
+    return FileQuestion(question, drawn, given, grades, file=file, place=place, whole=whole, numbers=numbers)
+
+
+def _responses(
+    texts: Sequence[str], confidences: Sequence[float | None], numbers: Sequence[Mapping[str, float]]
+) -> tuple[FileResponse, ...]:
+    """Make the responses; where there are only texts, equal ones are one response, many times."""
+    if not any(numbers) and set(confidences) == {None}:
+        known = {text: FileResponse(text) for text in dict.fromkeys(texts)}
+        return tuple(map(known.__getitem__, texts))
+    several = zip(texts, confidences, numbers, strict=True)
+    return tuple(FileResponse(text, confidence=stated, numbers=own) for text, stated, own in several)
 
 
 def is_score(column: str) -> bool:
@@ -192,13 +199,13 @@ def _json(text: Json, where: str) -> Json:
         raise ParseError(f"{where} must be JSON; got {text[:40]!r}") from None
 
 
-def _confidences(values: list[Any] | None, n: int, where: str) -> Iterator[float | None]:
+def _confidences(row: Mapping[str, Any], n: int, where: str) -> list[float | None]:
+    values = _list(row, "confidences", where)
     if values is None:
-        values = [None] * n
+        return [None] * n
     if len(values) != n:
         raise ParseError(f"{where}: there must be one confidence per answer; got {len(values)} for {n}")
-    for i, value in enumerate(values):
-        yield confidence_of(value, f"at index {i}", where)
+    return [confidence_of(value, f"at index {i}", where) for i, value in enumerate(values)]
 
 
 def confidence_of(value: Json, place: str, where: str) -> float | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from semece.prompts import is_non_answer
@@ -119,6 +120,7 @@ class _Forms(dict[str, bool]):
 _FORMS = _Forms()
 
 
+@lru_cache(maxsize=4096)
 def answer_key(text: str) -> str:
     r"""Reduce an answer to the key under which identical answers share a class.
 

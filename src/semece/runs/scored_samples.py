@@ -462,10 +462,11 @@ def _rows(sample: FileQuestion) -> Iterator[StoredReply]:
 
 
 def responses_of(sample: FileQuestion, pattern: str | None) -> Iterator[Response]:
-    """Read the responses to a question."""
+    """Read the responses to a question; one that occurs many times is read once."""
+    about = _About(sample.whole, sample.labels is not None, pattern)
+    found = {id(one): _found(one, about) for one in {id(one): one for one in sample.drawn}.values()}
     for i, one in enumerate(sample.drawn):
-        about = _About(sample.whole, sample.labels is not None, pattern)
-        yield _response(sample.question.id, i, one, about)
+        yield Response(sample.question.id, i, one.text, *found[id(one)])
 
 
 class _About(NamedTuple):
@@ -476,22 +477,22 @@ class _About(NamedTuple):
     pattern: str | None
 
 
-def _response(question_id: str, index: int, one: FileResponse, about: _About) -> Response:
+def _found(one: FileResponse, about: _About) -> tuple[str, float | None, ResponseStatus, str]:
     """Read one response: the text is the answer, or the answer is found in it as in a reply to our own prompt.
 
     A text that is blank is no answer; where the file gives it a class it stays in it, as a non-answer.
     """
     if one.status != "ok":
-        return Response(question_id, index, one.text, "", None, one.status)
+        return "", None, one.status, ""
     if about.whole:
         found = read_response(one.text, pattern=None if about.pattern is None else re.compile(about.pattern))
-        stated = found.confidence if one.confidence is None else one.confidence
-        said = found.stated if one.confidence is None else ""
-        return Response(question_id, index, one.text, found.answer, stated, found.status, said)
+        if one.confidence is not None:
+            return found.answer, one.confidence, found.status, ""
+        return found.answer, found.confidence, found.status, found.stated
     status: ResponseStatus = "non_answer" if is_non_answer(one.text) else "parsed"
     if is_blank(one.text):
         status = "non_answer" if about.labelled else "empty"
-    return Response(question_id, index, one.text, one.text.strip(), one.confidence, status)
+    return one.text.strip(), one.confidence, status, ""
 
 
 def read_sample(reply: StoredReply, pattern: str | None = None) -> Response:
@@ -499,4 +500,4 @@ def read_sample(reply: StoredReply, pattern: str | None = None) -> Response:
     about = json.loads(reply.raw)
     one = FileResponse(reply.text, "", about["confidence"], cast("FileStatus", reply.status))
     how = _About(about.get("whole", False), about.get("labelled", False), pattern)
-    return _response(reply.question_id, reply.index, one, how)
+    return Response(reply.question_id, reply.index, one.text, *_found(one, how))
