@@ -19,6 +19,7 @@ from semece.show.tables.paper_tables import (
     Arm,
     bootstrap_rows,
     calibration_rows,
+    made_once,
     not_pooled,
     stacked,
 )
@@ -156,6 +157,7 @@ def members_of(members: Sequence[Member]) -> Iterator[tuple[str, list[Member]]]:
         yield dataset, [member for member in members if member[0].names.dataset == dataset]
 
 
+@made_once
 def theirs_ece(group: PooledQuestions) -> pl.DataFrame:
     """Give the row of the paper's Table 1 in the bins of the authors' code."""
     return calibration_rows(group, closed="linspace-digitize")

@@ -12,6 +12,7 @@ budget is :func:`sem1_distribution`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -91,11 +92,20 @@ def budget_curve(labels: OneRow = None, /, *, counts: OneRow | Counts = None, bu
 
 
 def _select(counts: Counts, size: int, calls: int) -> Selection:
-    """Select on blocks of the questions that have so many responses; nan for the others, no class probabilities."""
+    """Select on blocks of the questions that have so many responses; several tables ask for the same."""
+    return _selected(counts.values.astype(np.int64).tobytes(), counts.offsets.astype(np.int64).tobytes(), size, calls)
+
+
+@lru_cache(maxsize=8)
+def _selected(values: bytes, offsets: bytes, size: int, calls: int) -> Selection:
+    """Select; nan for questions with fewer responses, and no class probabilities."""
+    counts = Counts(np.frombuffer(values, dtype=np.int64), np.frombuffer(offsets, dtype=np.int64))
     enough = np.flatnonzero(counts.responses >= size)
     found = subset_selection(counts.take(enough)[0], size, calls=calls)
     out = Selection(*np.full((3, len(counts)), np.nan))
     out.largest[enough], out.selected[enough] = found.largest, found.selected
+    for column in out:
+        column.flags.writeable = False
     return out
 
 
