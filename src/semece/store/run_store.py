@@ -367,8 +367,8 @@ class Store:
         """
         sql = f"SELECT {self._columns} FROM replies WHERE stage = ? AND question_id = ? ORDER BY position, id"  # noqa: S608
         rows = self._execute(sql, (stage, question_id))
-        if (stage, question_id) not in self._whole and self._format >= WITH_DERIVED:
-            test = reply_checksum if self._format >= WITH_CHECKSUMS else reply_checksum_of_format_3
+        if (stage, question_id) not in self._whole and (written := self._format) >= WITH_DERIVED:
+            test = reply_checksum if written >= WITH_CHECKSUMS else reply_checksum_of_format_3
             for row in rows:
                 if row[-1] != test(row) or row[1] != stage or row[2] != question_id:
                     raise self._damaged("a reply", _place(row))

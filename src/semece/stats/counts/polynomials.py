@@ -32,6 +32,7 @@ NODE_CELLS = 2**18
 """Numbers that are worked on at once in one quadrature."""
 
 
+@lru_cache(maxsize=4096)
 def binomial_weights(count: int, probability: float) -> Floats:
     r"""Probabilities of 0..count successes, accurate to a few units in the last place.
 
@@ -53,16 +54,23 @@ def binomial_weights(count: int, probability: float) -> Floats:
     >>> binomial_weights(2, 0.5).tolist()
     [0.25, 0.5, 0.25]
     """
-    if probability in {0.0, 1.0}:
-        return np.asarray(np.arange(count + 1) == count * probability, dtype=np.float64)
     weights = np.ones(count + 1)
+    if probability in {0.0, 1.0}:
+        weights[np.arange(count + 1) != count * probability] = 0.0
+        return _kept(weights)
     mode = min(count, int((count + 1) * probability))
     up = np.arange(mode + 1, count + 1)
     down = np.arange(mode, 0, -1)
     odds = probability / (1.0 - probability)
     weights[mode + 1 :] = np.cumprod((count - up + 1) / up * odds)
     weights[:mode] = np.cumprod(down / (count - down + 1) / odds)[::-1]
-    return np.asarray(weights / weights.sum())
+    return _kept(weights / weights.sum())
+
+
+def _kept(weights: Floats) -> Floats:
+    """Protect what is given to several who ask for it."""
+    weights.flags.writeable = False
+    return weights
 
 
 def poisson_weights(mean: float, top: int) -> Floats:
