@@ -256,6 +256,17 @@ def meant(name: str, names: Iterable[str]) -> str:
     return "" if found is None else f" (did you mean {visible(found)!r}?)"
 
 
+def if_percent(value: object) -> str:
+    """Ask whether a number that must be a share is a percentage; empty where it cannot be one.
+
+    Examples
+    --------
+    >>> if_percent(80.0), if_percent("0.8"), if_percent(-1)
+    (' (percent? divide by 100)', '', '')
+    """
+    return " (percent? divide by 100)" if isinstance(value, int | float) and 1 < value <= 100 else ""
+
+
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Find the known name that is most like a name, in any case; None if none is like it.
 

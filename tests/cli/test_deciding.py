@@ -114,7 +114,7 @@ def test_nothing_is_promised_where_too_few_questions_are_there(semece):
                 "rare, topic"
             ),
         ),
-        (["--target-accuracy", "95"], "target must lie strictly between 0 and 1; got 95.0"),
+        (["--target-accuracy", "95"], "target must lie strictly between 0 and 1; got 95.0 (percent? divide by 100)"),
         (["--delta", "0"], "delta must lie strictly between 0 and 1; got 0.0"),
         (["--by", "topic", "--figure", "a.svg"], "--figure is of all questions of a run; it does not go with --by"),
         (["--figure", "a.bmp"], "a figure is written as .pdf, .svg or .png; got 'a.bmp'"),

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -78,8 +79,9 @@ def test_every_table_limit_and_comparison_has_them(made):
         False,
     ]
     (wrong,) = check_run(run, [Limit("max", "entropy_ece=0.1")])
-    assert "a limit is NAME=VALUE with a name of" in wrong.sentence
-    assert "p_true_ece" in wrong.sentence
+    assert re.search(r"a limit is NAME=VALUE; got 'entropy_ece=0.1' \(did you mean 'entropy_\w+'\?\)", wrong.sentence)
+    (wrong,) = check_run(run, [Limit("max", "zzz=0.1")])
+    assert re.search("a limit is NAME=VALUE; got 'zzz=0.1'; the names are .*p_true_ece", wrong.sentence)
     table = paper_table("baselines", [run])
     ranked = table.filter(score="entropy").row(0, named=True)
     assert ranked["ece"] is None

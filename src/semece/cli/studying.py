@@ -76,7 +76,8 @@ def do_study(made: Study, jobs: Any, *, quiet: bool) -> list[Ended]:  # noqa: AN
     paths = [cell.path for cell in made.cells]
 
     def begun(cell: Cell) -> AbstractContextManager[Progress]:
-        typer.echo(f"{paths.index(cell.path) + 1} of {len(paths)}: {cell.path}", err=True)
+        if not quiet:
+            typer.echo(f"{paths.index(cell.path) + 1} of {len(paths)}: {cell.path}", err=True)
         return progress_bars(enabled=not quiet and sys.stderr.isatty())
 
     def ended(one: Ended) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from xml.etree import ElementTree as ET
 
 from semece.compare.standings import changes_of, common_questions
-from semece.errors import SemeceError, meant, visible
+from semece.errors import SemeceError, if_percent, meant, visible
 from semece.runs import directions, given_scores, label, limited_names, number_text, summary_table
 
 if TYPE_CHECKING:
@@ -122,13 +122,14 @@ def _read(text: str, names: Sequence[str]) -> tuple[str, float]:
     """Read ``name=value``."""
     name, _, number = text.partition("=")
     if name not in names:
-        raise SemeceError(f"a limit is NAME=VALUE with a name of {', '.join(names)}; got {text!r}{meant(name, names)}")
+        known = meant(name, names) or f"; the names are {', '.join(names)}"
+        raise SemeceError(f"a limit is NAME=VALUE; got {text!r}{known}")
     try:
         value = float(number)
     except ValueError:
         value = float("nan")
     if not 0 <= value <= 1:
-        raise SemeceError(f"the limit of {name} must be a number in [0, 1]; got {number!r}")
+        raise SemeceError(f"the limit of {name} must be a number in [0, 1]; got {number!r}{if_percent(value)}")
     return name, value
 
 

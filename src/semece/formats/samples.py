@@ -15,7 +15,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from semece.datasets import TEXT_NAMES, question_from, renaming
-from semece.errors import ParseError
+from semece.errors import ParseError, if_percent
 from semece.formats.file_responses import FileQuestion, FileResponse, response_text
 
 if TYPE_CHECKING:
@@ -218,6 +218,5 @@ def confidence_of(value: Json, place: str, where: str) -> float | None:
     """
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is not None and not (number and 0 <= value <= 1):
-        hint = " (percent? divide by 100)" if isinstance(value, int | float) and 1 < value <= 100 else ""
-        raise ParseError(f"{where}: a confidence must lie in [0, 1]; got {value!r} {place}{hint}")
+        raise ParseError(f"{where}: a confidence must lie in [0, 1]; got {value!r} {place}{if_percent(value)}")
     return None if value is None else float(value)

@@ -207,7 +207,8 @@ def check_level(level: float, *, name: str = "level") -> float:
     """Check the level of an interval, or another share that is inside (0, 1)."""
     if not isinstance(level, NUMBERS) or not 0 < level < 1:
         got = level if isinstance(level, NUMBERS) else repr(level)
-        raise ValueError(f"{name} must lie strictly between 0 and 1; got {got}")
+        hint = " (percent? divide by 100)" if isinstance(level, NUMBERS) and 1 < level <= 100 else ""
+        raise ValueError(f"{name} must lie strictly between 0 and 1; got {got}{hint}")
     return float(level)
 
 
