@@ -1,4 +1,4 @@
-"""A server or proxy that sends a whole reply twice: no other question gets it, nor what comes behind it."""
+"""A server or proxy that sends a reply or an error twice: no other question gets it, nor what comes behind it."""
 
 import asyncio
 import json
@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from semece.errors import TransientError
-from semece.models import Decoding, Message, Request, open_model
+from semece.errors import ModelError, TransientError
+from semece.models import Call, Decoding, Message, Request, open_model
 from semece.models.shared.refusals import COPY
 
 STEPS = 40
@@ -31,16 +31,38 @@ SERVICES = {
 }
 
 
+ERRORS = {
+    "429": (429, "rate_limit_error", "slow down"),
+    "404": (404, "not_found_error", "no such model"),
+    "an option": (
+        400,
+        "invalid_request_error",
+        "Unsupported parameter: 'temperature' is not supported with this model.",
+    ),
+    "too long": (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+    "as a success": (200, "authentication_error", "invalid key"),
+}
+
+
 class Repeating:
-    """Answers a question with itself; the reply to 'twice' comes twice, to 'thrice' with the next one's behind it."""
+    """Answers a question with itself; the reply to 'twice' comes twice, to 'thrice' with the next one's behind it.
+
+    So do errors, to questions that name one.
+    """
 
     def __init__(self, shape):
         self.shape, self.number, self.wrote = shape, 0, asyncio.Event()
 
     def whole(self, question):
         self.number += 1
-        data = json.dumps(self.shape(question, self.number)).encode()
-        return b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s" % (len(data), data)
+        if question in ERRORS:
+            status, kind, said = ERRORS[question]
+            reply = {"type": "error", "error": {"type": kind, "message": said}}
+        else:
+            status, reply = 200, self.shape(question, self.number)
+        data = json.dumps(reply).encode()
+        head = b"HTTP/1.1 %d .\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(data))
+        return head + data
 
     async def serve(self, reader, writer):
         try:
@@ -51,6 +73,7 @@ class Repeating:
                 question = question if isinstance(question, str) else question[0]["text"]
                 reply = self.whole(question)
                 behind = {"twice": reply, "thrice": reply + self.whole("of nobody")}.get(question, b"")
+                behind = reply if question in ERRORS else behind
                 writer.write(reply + behind)
                 await writer.drain()
                 if behind:
@@ -88,6 +111,10 @@ async def asked(model, question):
             return call.replies[0].text, refused
 
 
+def text_of(call):
+    return call.replies[0].text if isinstance(call, Call) else call
+
+
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("first", ["twice", "thrice"])
 def test_no_other_call_gets_a_reply_that_came_twice(service, first, monkeypatch):
@@ -119,3 +146,26 @@ def test_what_comes_behind_a_copy_is_not_read(service, monkeypatch):
             assert await asked(model, "next") == ("next", 1)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_error_that_comes_twice_is_no_answer_to_another_call(service, error, monkeypatch):
+    async def run(steps):
+        async with model_of(service, monkeypatch) as (model, repeating):
+            assert await asked(model, "before") == ("before", 0), "the connection is open"
+            failing = asyncio.create_task(model(Request((Message("user", error),), Decoding(temperature=0.5))))
+            await repeating.wrote.wait()
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            late = [asyncio.create_task(model(Request((Message("user", str(i)),), Decoding()))) for i in range(3)]
+            first, *calls = await asyncio.gather(failing, *late, return_exceptions=True)
+            calls.append(await model(Request((Message("user", "3"),), Decoding())))
+            assert [text_of(call) for call in calls] == ["0", "1", "2", "3"]
+            assert isinstance(first, ModelError | Call)
+
+    async def all_of_them():
+        for steps in range(0, STEPS, 2):
+            await run(steps)
+
+    asyncio.run(all_of_them())

@@ -20,7 +20,7 @@ from semece.errors import ModelError, ProviderError, TransientError, finish_stat
 from semece.models.anthropic_google.provider_errors import OPTIONS, explain, named_option, sentence_of
 from semece.models.protocol import Call, Reply
 from semece.models.services import is_loopback
-from semece.models.shared.http_limits import HEADERS, MOST_RESULTS, named, read_at_most, refuse_copy, stay_at_host
+from semece.models.shared.http_limits import HEADERS, MOST_RESULTS, named, read_at_most, stay_at_host
 from semece.models.shared.refusals import (
     Noticed,
     error_inside,
@@ -378,10 +378,7 @@ async def _keep_body(response: Any) -> None:  # noqa: ANN401 - httpx2 is there o
     """
     kept = kept_bodies.get()
     results = response.request.method == "GET" and response.status_code < 400
-    await read_at_most(response, MOST_RESULTS if results else None)
-    noticed = chat_of.get()
-    if noticed is not None and response.status_code < 400:
-        await refuse_copy(response, noticed)
+    await read_at_most(response, MOST_RESULTS if results else None, noticed=chat_of.get())
     if kept is None:
         return
     kept.append(response.text)

@@ -19,7 +19,7 @@ from semece.errors import ModelError, ProviderError, TransientError, finish_stat
 from semece.models.openai.openai_errors import FILTERED, Refusal, explain, losses, lost, named_option
 from semece.models.protocol import Call, Reply, Usage
 from semece.models.services import is_loopback
-from semece.models.shared.http_limits import HEADERS, named, read_at_most, refuse_copy, stay_at_host
+from semece.models.shared.http_limits import HEADERS, named, read_at_most, stay_at_host
 from semece.models.shared.refusals import Noticed, is_too_long, too_long
 from semece.models.shared.secrets import (
     basic_of,
@@ -175,11 +175,9 @@ class OpenAICompatible:
     async def _came(self, response: Any) -> None:  # noqa: ANN401 - of whichever HTTP client
         """Read a body within its limit; the results of a batch are read line by line, by who asked for them."""
         path = response.url.path
-        if response.status_code < 400 and path.endswith("/content"):
+        if response.is_success and path.endswith("/content"):
             return
-        await read_at_most(response)
-        if response.status_code < 400 and path.endswith("/chat/completions"):
-            await refuse_copy(response, self._noticed)
+        await read_at_most(response, noticed=self._noticed if path.endswith("/chat/completions") else None)
 
     def _refusal_in(self, text: str) -> Refusal | None:
         """Find the error that a reply with status 200 is."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -66,21 +68,45 @@ def _is_safer(here: SplitResult, there: SplitResult) -> bool:
     return usual and "@" not in there.netloc
 
 
-async def read_at_most(response: Any, most: int | None = None) -> None:  # noqa: ANN401 - of whichever HTTP client
+async def read_at_most(response: Any, most: int | None = None, *, noticed: Noticed | None = None) -> None:  # noqa: ANN401 - of whichever HTTP client
     """Read a body, at most so many bytes once it is unpacked; clients read it from memory afterwards.
 
-    One of usual length must come within the time that a single read may take.
+    One of usual length must come within the time that a single read may take. The connection of an error, whatever its
+    status, and of a reply that another request got before is closed: what comes behind it, such as its copy, is no
+    answer to the next request. That is decided before any other request could take the connection.
+
+    Parameters
+    ----------
+    response : of whichever HTTP client
+        Its head was read.
+    most : int, optional
+        Bytes; if not given, more than any reply has.
+    noticed : Noticed, optional
+        What came before, if this is a reply that may be a copy.
 
     Raises
     ------
     semece.errors.TransientError
-        It is longer, late, or packed in a way that was not asked for. It may be paid for.
+        It is longer, late, packed in a way that was not asked for, or a copy. It may be paid for.
     """
     packed = response.headers.get("content-encoding", "identity").lower()
     if not PACKED.issuperset(part.strip() for part in packed.split(",")):
         raise _broken(response, f"is packed as {on_one_line(visible(packed))}, which was not asked for")
     data, limit = bytearray(), MOST_BYTES if most is None else most
     patience = response.request.extensions.get("timeout", {}).get("read") if most is None else None
+    ended, copy = response.aclose, False
+
+    async def close() -> None:
+        """End the reading; only now others may take the connection, if it is open."""
+        nonlocal copy
+        body = bytes(data)
+        copy = noticed is not None and response.is_success and _is_copy(response, body, noticed)
+        if copy or not response.is_success or (b'"error"' in body and not _id_in(body)):
+            with suppress(OSError):  # it is closed already
+                response.extensions["network_stream"].get_extra_info("socket").shutdown(socket.SHUT_RDWR)
+        await ended()
+
+    response.aclose = close  # which both clients call once all is read, and before they give the connection back
     try:
         async with asyncio.timeout(patience):
             async for part in response.aiter_bytes():
@@ -89,26 +115,16 @@ async def read_at_most(response: Any, most: int | None = None) -> None:  # noqa:
                     raise _broken(response, f"is longer than {limit >> 20} MB")
     except TimeoutError:
         raise _broken(response, f"was not whole within {patience:g} seconds", "timeout") from None
+    finally:
+        del response.aclose
     response._content = bytes(data)  # what aread() of both clients would keep
+    if copy:
+        raise TransientError(COPY, status="broken_body", maybe_paid=True)
 
 
-async def refuse_copy(response: Any, noticed: Noticed) -> None:  # noqa: ANN401 - of whichever HTTP client
-    """Refuse a reply that another request got before, and close its connection: what comes behind it is misplaced, too.
-
-    Nothing may be waited for between reading the body and this: the next request could read the copy before the first
-    reply is known.
-
-    Raises
-    ------
-    semece.errors.TransientError
-        It is a copy. The reply to this request may be paid for.
-    """
+def _is_copy(response: Any, body: bytes, noticed: Noticed) -> bool:  # noqa: ANN401 - of whichever HTTP client
     header = response.headers.get("x-request-id")
-    came, asked = (response.content, header), response.request.content
-    if not noticed.is_copy(came, asked, lambda: header or _id_in(response.content)):
-        return
-    await response.extensions["network_stream"].aclose()
-    raise TransientError(COPY, status="broken_body", maybe_paid=True)
+    return noticed.is_copy((body, header), response.request.content, lambda: header or _id_in(body))
 
 
 def _id_in(body: bytes) -> object:
