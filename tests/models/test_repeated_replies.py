@@ -10,7 +10,7 @@ from semece.errors import ModelError, TransientError
 from semece.models import Call, Decoding, Message, Request, open_model
 from semece.models.shared.refusals import COPY
 
-STEPS = 40
+STEPS = 24
 """A call begins so many turns of the loop, at most, after a reply came twice: the calls of a run begin at any."""
 
 
