@@ -254,6 +254,10 @@ def test_a_map_says_what_it_was_fitted_on_and_warns_where_a_run_differs(semece, 
     judge = facts["fitted_on"]["judge"]
     assert judge.startswith("exact")
     assert facts["fitted_on"] == {"model": "samples", "dataset": "pilot", "judge": judge, "answers": "10"}
+    assert semece("score", "pilot.jsonl", "--name", "large", "--dataset", "mine", "-o", "named.db")[0] == 0
+    assert semece("recalibrate", "named.db", "-o", "named.json")[0] == 0
+    named = json.loads(Path("named.json").read_text())["fitted_on"]
+    assert (named["model"], named["dataset"]) == ("large", "mine")
     assert (facts["score"], facts["rows"], len(facts["questions"])) == ("sem1", 120, 120)
     warning = "the map was fitted on other runs, and may not hold here: dataset pilot (here new)"
     assert f"Noticed: {warning}." in semece("summary", "new.db", "--recalibrate", "map.json")[1]

@@ -252,7 +252,7 @@ class Run:
     def _facts(self) -> dict[str, str]:
         grouping, grading = (judge.id for judge in self.judges)
         judge = grouping if grouping == grading else f"{grouping} (classes), {grading} (grades)"
-        return {"model": self.model, "dataset": self.dataset, "judge": judge, "answers": str(self.n)}
+        return {"model": self.answered_by, "dataset": self.names.dataset, "judge": judge, "answers": str(self.n)}
 
     @property
     def failed_calls(self) -> tuple[int, int]:
