@@ -102,6 +102,8 @@ def test_failed_ungraded_and_refused_answers_are_what_they_are(tmp_path):
 
 BAD = {
     "text labels": ({"labels": [["a"]], "correct": [[True]]}, "row 0: labels must be whole numbers; got String"),
+    "binary labels": ({"labels": [[b"a"]], "correct": [[True]]}, "row 0: labels must be whole numbers; got Binary"),
+    "binary counts": ({"counts": [[b"a"]], "correct": [[True]]}, "row 0: counts must be whole numbers; got Binary"),
     "negative": (
         {"labels": [[0], [0, -2]], "correct": [[1], [1]]},
         "row 1: labels must each be a number of at least 0",

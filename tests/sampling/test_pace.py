@@ -232,7 +232,7 @@ def test_a_server_over_a_socket_that_refuses_is_sent_fewer(tmp_path, monkeypatch
 
 def test_the_option_takes_a_number_or_auto(semece):
     words = ["run", "-m", "fake/?pmf=.6,.4", "-d", "starter", "-j", "rules", "-n", "4"]
-    code, _, err = semece(*words, "--concurrency", "auto", "-o", "auto.db")
+    code, _, err = semece(*words, "--concurrency", "Auto", "-o", "auto.db")
     assert code == 0, err
     assert semece(*words, "--concurrency", "3", "-o", "three.db")[0] == 0
     for wrong in ("0", "many"):

@@ -94,7 +94,7 @@ def labelled_answers(path: Path, *, at_once: int = AT_ONCE) -> Iterator[Labelled
         chosen = [_chosen(path, schema, LABELS), _chosen(path, schema, GRADES)]
         chosen += [STATED] if STATED in schema else []
         rows = pl.scan_parquet(path).select(chosen)
-        step = _step(rows, chosen[0], at_once)
+        step = _step(rows.head(FIRST_LOOK).select(chosen[0]).collect()[chosen[0]], f"{path}, row", at_once)
         n = rows.select(pl.len()).collect().item()
         for first in range(0, n, step):
             yield _piece(rows.slice(first, step).collect(), f"{path}, row", first)
@@ -128,13 +128,11 @@ def _chosen(path: Path, schema: Any, names: Sequence[str]) -> str:  # noqa: ANN4
     return name
 
 
-def _step(rows: pl.LazyFrame, name: str, at_once: int) -> int:
-    """Rows that hold about so many answers."""
-    import polars as pl
-
-    column = rows.head(FIRST_LOOK).select(pl.col(name).cast(pl.List(pl.Int64), strict=False)).collect()[name]
-    sizes = column.list.sum() if name == "counts" else column.list.len()
-    return max(1, at_once * len(sizes) // max(int(sizes.sum()), 1))
+def _step(first: pl.Series, where: str, at_once: int) -> int:
+    """Rows that hold about so many answers, as the first ones do."""
+    numbers, _ = _numbers(first, where, 0)
+    answers = int(numbers.sum()) if first.name == "counts" else len(numbers)
+    return max(1, at_once * len(first) // max(answers, 1))
 
 
 def _piece(table: pl.DataFrame, where: str, first: int) -> LabelledAnswers:

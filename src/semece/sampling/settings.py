@@ -58,7 +58,7 @@ def _calls_of(typed: str | int) -> int | str:
     try:
         return int(typed)
     except ValueError:
-        return typed
+        return AUTO if str(typed).casefold() == AUTO else typed
 
 
 def _is_pattern(text: str) -> bool:
