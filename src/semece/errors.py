@@ -310,7 +310,7 @@ _MOST_NAMES = 10_000
 def beside(path: Path) -> str:
     """Ask whether a file that is not there is a near name of its folder, or say that the folder is not there.
 
-    Endings do not make names alike: of ``b.jsonl`` no ``a.jsonl`` is near, but a ``b.json`` is.
+    A link that leads nowhere has the file's own name, which nobody meant. Endings do not make names alike: of ``b.jsonl`` no ``a.jsonl`` is near, but a ``b.json`` is.
     """
     from itertools import islice
 
@@ -319,7 +319,7 @@ def beside(path: Path) -> str:
     if not path.parent.is_dir():
         return f": there is no folder {visible(str(path.parent))}"
     try:
-        there = sorted(islice(path.parent.iterdir(), _MOST_NAMES))
+        there = [each for each in sorted(islice(path.parent.iterdir(), _MOST_NAMES)) if each.name != path.name]
     except OSError:
         return ""
     stem = nearest(path.stem, (each.stem for each in there))

@@ -261,3 +261,8 @@ def test_a_run_says_what_it_is_where_python_shows_it(semece):
     semece("score", "one.jsonl", "--name", "mine", "--dataset", "few", "-o", "a.db")
     with Run("a.db") as opened:
         assert repr(opened) == "<Run few · mine: n = 2, judge rules, 'a.db'>"
+
+
+def test_a_link_that_leads_nowhere_is_not_what_was_meant(semece):
+    Path("a.db").symlink_to("a.db")
+    refused(semece("summary", "a.db"), 2, "a.db does not exist; 'semece run' makes run files")
