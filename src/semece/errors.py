@@ -310,7 +310,8 @@ _MOST_NAMES = 10_000
 def beside(path: Path) -> str:
     """Ask whether a file that is not there is a near name of its folder, or say that the folder is not there.
 
-    A link that leads nowhere has the file's own name, which nobody meant. Endings do not make names alike: of ``b.jsonl`` no ``a.jsonl`` is near, but a ``b.json`` is.
+    Endings do not make names alike: of ``b.jsonl`` no ``a.jsonl`` is near, but a ``b.json`` is. A link that leads
+    nowhere is not near itself.
     """
     from itertools import islice
 
