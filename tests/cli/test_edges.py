@@ -4,6 +4,8 @@ import json
 import os
 import re
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -266,3 +268,22 @@ def test_a_run_says_what_it_is_where_python_shows_it(semece):
 def test_a_link_that_leads_nowhere_is_not_what_was_meant(semece):
     Path("a.db").symlink_to("a.db")
     refused(semece("summary", "a.db"), 2, "a.db does not exist; 'semece run' makes run files")
+
+
+def test_a_signal_that_falls_into_an_import_ends_the_command():
+    program = """
+import os, signal, time
+from semece import cli
+
+def app(**_):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(5)
+    except SystemExit:
+        raise ImportError("initialization failed") from None
+
+cli.app = app
+cli.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "")

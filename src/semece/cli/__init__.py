@@ -89,10 +89,19 @@ def show_events() -> None:
         log.addHandler(Lines())
 
 
+_ended: list[int] = []
+"""The exit code of the signal that came: where it falls into an import, that fails in the place of ending."""
+
+
+def _end(*_: object) -> NoReturn:
+    _ended.append(143)
+    sys.exit(143)
+
+
 def main() -> NoReturn:
     """Run the command line; whatever ends a command is one line on stderr, without secrets and terminal codes."""
     with suppress(ValueError):  # not in a thread of somebody else's program
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        signal.signal(signal.SIGTERM, _end)
     with clean_streams() as (out, err):
         code = _typed()
         if code and "--json" in sys.argv[1:] and not out.last_line:
@@ -112,7 +121,7 @@ def _typed() -> int:
     except BrokenPipeError:  # who read it has gone
         return 4
     except Exception as error:
-        return _failed(error)
+        return _ended[0] if _ended else _failed(error)
 
 
 def _failed(error: Exception) -> int:
