@@ -444,6 +444,14 @@ def test_parts_of_a_reasoning_model_are_kept_raw_and_only_the_text_is_read():
     assert json.loads(got.replies[1].raw)["message"]["reasoning_content"] == "Lyon?"
 
 
+@pytest.mark.parametrize("sign", ["", "-"])
+def test_a_number_without_end_does_not_cost_the_answer(sign):
+    body = json.dumps(choices(said("Paris", logprobs={"content": [{"token": "Paris", "logprob": 271828}]})))
+    got, _ = canned((200, body.replace("271828", sign + "9" * 5000).encode()))
+    assert got.replies[0].text == "Paris"
+    assert json.loads(got.replies[0].raw)["logprobs"]["content"][0]["logprob"] is None
+
+
 @pytest.mark.parametrize("word", ["length", "model_length", "max_tokens"])
 def test_every_word_for_the_token_limit_is_truncated(word):
     got, _ = canned((200, choices(said("Paris", finish_reason=word))))

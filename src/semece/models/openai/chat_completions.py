@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from semece.models.services import Service
 
 
+MOST_DIGITS = 40
+"""More than a whole number of a reply has that means something."""
+
 LONELY = 3
 """After so many calls in a row that gave one choice of several, they are asked for one by one."""
 
@@ -290,7 +293,7 @@ class OpenAICompatible:
         replies: tuple[Reply, ...] = ()
         why = "a web page in its place" if text.lstrip().startswith("<") else "it is no JSON"
         try:
-            body = hidden_in(json.loads(text), self._secrets)
+            body = hidden_in(json.loads(text, parse_int=_whole_number), self._secrets)
             why = "there are no choices in it"
             choices = sorted(filter(_is_choice, body["choices"]), key=_index)
             replies = tuple(_reply(choice) for choice in choices[:wanted])
@@ -343,6 +346,11 @@ def _as_told(data: bytes, encoding: str) -> tuple[str, str]:
         return encoding, data.decode(encoding, "replace")
     except (LookupError, UnicodeError):
         return "utf-8", data.decode("utf-8", "replace")
+
+
+def _whole_number(digits: str) -> int | None:
+    """Read a whole number of a reply; one that is longer than any count is none, and the reply's text is kept."""
+    return int(digits) if len(digits) <= MOST_DIGITS else None
 
 
 def _index(choice: Mapping[str, Any]) -> int:
