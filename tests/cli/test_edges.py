@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -286,4 +287,28 @@ cli.app = app
 cli.main()
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (143, "")
+    assert (done.returncode, done.stderr) == (143, "semece: stopped\n")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize("as_json", [(), ("--json",)])
+def test_a_reading_command_that_is_stopped_says_so(number, code, as_json, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = f"""
+import os, signal, sys
+import semece.runs
+
+def tabulate(*_, **__):
+    os.kill(os.getpid(), {int(number)})
+    signal.pause()
+
+semece.runs.tabulate = tabulate
+sys.argv = ["semece", "score", "a.jsonl", "-o", "a.parquet", *{as_json}]
+from semece import cli
+cli.main()
+"""
+    Path("a.jsonl").write_text('{"question": "?", "references": ["a"], "answers": ["a", "b"]}\n')
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (code, "semece: stopped\n")
+    assert json.loads(done.stdout) == {"error": {"message": "stopped", "exit": code}} if as_json else not done.stdout
+    assert not list(Path().glob("a.parquet*"))

@@ -41,6 +41,7 @@ ERRORS = {
     ),
     "too long": (400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
     "as a success": (200, "authentication_error", "invalid key"),
+    "a page": (502, "", "<html>Bad gateway</html>"),
 }
 
 
@@ -57,10 +58,9 @@ class Repeating:
         self.number += 1
         if question in ERRORS:
             status, kind, said = ERRORS[question]
-            reply = {"type": "error", "error": {"type": kind, "message": said}}
+            data = json.dumps({"type": "error", "error": {"type": kind, "message": said}} if kind else said).encode()
         else:
-            status, reply = 200, self.shape(question, self.number)
-        data = json.dumps(reply).encode()
+            status, data = 200, json.dumps(self.shape(question, self.number)).encode()
         head = b"HTTP/1.1 %d .\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % (status, len(data))
         return head + data
 

@@ -74,6 +74,15 @@ def test_counts_folders_and_any_piece_size_give_the_same_table(questions, tmp_pa
     assert tables[0]["weight"].sum() == 250
 
 
+@pytest.mark.parametrize(("column", "row"), [("labels", [0] * 10), ("counts", [6, 4])])
+def test_a_piece_has_about_so_many_answers(column, row, tmp_path):
+    pl.DataFrame({column: [row] * 40, "correct": [[True, False][: len(set(row))]] * 40}).write_parquet(
+        tmp_path / "a.parquet"
+    )
+    pieces = list(labelled_answers(tmp_path / "a.parquet", at_once=100))
+    assert [piece.first for piece in pieces] == [0, 10, 20, 30]
+
+
 def test_texts_are_judged_piece_by_piece(questions, tmp_path, monkeypatch):
     monkeypatch.setattr("semece.runs.tabled_runs._AT_ONCE", 40)
     samples = as_samples(questions, tmp_path / "a.jsonl")

@@ -520,3 +520,9 @@ def test_selection_grows_with_the_count(counts, data):
 
 def test_labels_that_are_whole_numbers_in_an_object_array_are_labels():
     assert Counts.from_labels([np.array([0, 0, 1], dtype=object)]).values.tolist() == [2, 1]
+
+
+def test_weights_that_several_share_cannot_be_changed():
+    for share in (0.0, 0.3, 1.0):
+        with pytest.raises(ValueError, match="read-only"):
+            binomial_weights(3, share)[0] = 1.0

@@ -104,6 +104,8 @@ def main() -> NoReturn:
         signal.signal(signal.SIGTERM, _end)
     with clean_streams() as (out, err):
         code = _typed()
+        if code in {130, 143} and not err.last_line:
+            _say("stopped", code)
         if code and "--json" in sys.argv[1:] and not out.last_line:
             said = err.last_line.removeprefix("semece: ")
             typer.echo(json.dumps({"error": {"message": said, "exit": code}}, ensure_ascii=False))
@@ -114,6 +116,10 @@ def _typed() -> int:
     """Do what was typed, and give the exit code."""
     try:
         return app(standalone_mode=False) or 0
+    except SystemExit:
+        if not _ended:
+            raise
+        return _ended[0]
     except TyperException as error:
         return _say(error.format_message() or "name a command; 'semece --help' lists them", 2)
     except (KeyboardInterrupt, typer.Abort):
