@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from semece.judges.answer_keys import answer_key
@@ -16,7 +16,7 @@ from semece.prompts.confidences import Scale, read_confidence, read_stated
 from semece.prompts.final_message import final_message
 from semece.prompts.markup import bare, last_box, unwrap
 from semece.prompts.non_answers import is_non_answer
-from semece.prompts.responses import read_response
+from semece.prompts.responses import _is_placeholder, read_response
 
 CASES = [
     json.loads(line)
@@ -95,11 +95,12 @@ def test_a_completion_begins_where_the_answer_begins_and_ends_before_the_next_qu
     assert read_response("", continues_answer=True).status == "empty"
 
 
+@example("THE ANSWER ALONE", 50, "")
 @given(st.text(alphabet=st.characters(categories=["L", "N", "Zs"]), min_size=1), st.integers(11, 100), st.text())
 def test_a_response_as_asked_for_is_read_back(answer, percent, thoughts):
     text = f"{re.sub(r'[<◁[|`~>]', '', thoughts)}\nAnswer: {answer}\nConfidence: {percent}%"
     reading = read_response(text)
-    if not answer.strip() or answer.strip().lower() == "answer":
+    if answer.strip().lower() in {"", "answer"} or _is_placeholder(answer):
         return
     assert reading.answer == answer.strip()
     assert reading.confidence == percent / 100
