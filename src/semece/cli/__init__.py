@@ -90,7 +90,7 @@ def show_events() -> None:
 
 
 _ended: list[int] = []
-"""The exit code of the signal that came: where it falls into an import, that fails in the place of ending."""
+"""The exit code of a signal that came; an import that it interrupts may fail with an error of its own instead."""
 
 
 def _end(*_: object) -> NoReturn:

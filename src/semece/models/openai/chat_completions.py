@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 MOST_DIGITS = 40
-"""More than a whole number of a reply has that means something."""
+"""More digits than any count in a reply has."""
 
 LONELY = 3
 """After so many calls in a row that gave one choice of several, they are asked for one by one."""
@@ -349,7 +349,7 @@ def _as_told(data: bytes, encoding: str) -> tuple[str, str]:
 
 
 def _whole_number(digits: str) -> int | None:
-    """Read a whole number of a reply; one that is longer than any count is none, and the reply's text is kept."""
+    """Read a whole number; one with more digits than any count has is read as null, so that the rest is kept."""
     return int(digits) if len(digits) <= MOST_DIGITS else None
 
 
