@@ -208,7 +208,8 @@ def test_a_reply_that_was_moved_to_another_question_is_refused(path):
 def test_replies_that_are_read_together_are_those_that_are_read_one_by_one(path):
     with Store(path) as store:
         ids = [question.id for question in store.questions()]
-        single = {
+        places = [(stage, each) for stage in ("respond", "grade") for each in (*ids, "none")]
+        single = {place: store.replies(*place) for place in places}
             (stage, each): store.replies(stage, each) for stage in ("respond", "grade") for each in (*ids, "none")
         }
         with store.read_ahead(["respond", "grade"], [*ids, "none"]):
