@@ -210,8 +210,6 @@ def test_replies_that_are_read_together_are_those_that_are_read_one_by_one(path)
         ids = [question.id for question in store.questions()]
         places = [(stage, each) for stage in ("respond", "grade") for each in (*ids, "none")]
         single = {place: store.replies(*place) for place in places}
-            (stage, each): store.replies(stage, each) for stage in ("respond", "grade") for each in (*ids, "none")
-        }
         with store.read_ahead(["respond", "grade"], [*ids, "none"]):
             assert {place: store.replies(*place) for place in single} == single
             assert store.replies("respond", ids[0]) == single["respond", ids[0]]  # asked again: read again
