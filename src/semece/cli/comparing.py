@@ -34,6 +34,8 @@ Judges = Annotated[
         "--judges", help="Two judges, and more after them: rules, exact, given, a model's spelling, a variant of it."
     ),
 ]
+TWO_JUDGES = "--judges takes two judges of one run or more, such as: semece compare RUN.db --judges rules exact"
+"""What is said of a single one."""
 OverTime = Annotated[
     bool,
     typer.Option("--over-time", help="The first run is a baseline, the others are later looks at the same questions."),
