@@ -116,6 +116,8 @@ def compare(  # noqa: PLR0917 - one parameter per option
         else:
             print_standings(runs, uncorrected=uncorrected, as_json=as_json)
         return
+    if judges[1].startswith("-"):  # an option that was taken for a judge
+        raise SemeceError(TWO_JUDGES)
     path, more = run_and_judges(runs)
     every = [*judges, *more]
     check_different(every)
