@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from semece.cli.judging import AsJson, Listed, Quiet, aligned, ask_to_end, number_lines, print_judges, titled
+from semece.cli.judging import AsJson, Listed, Quiet, aligned, ask_to_end, number_lines, print_judges
 from semece.cli.reading_commands import Judge, OneRun, Recalibrate, Uncorrected, open_runs, plain_tables, print_found
 from semece.cli.typer_options import COMPARING, Told, with_options
 from semece.runs import limited_names
@@ -298,7 +298,7 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]], note: str
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
         yield leader(tables.label(str(name)), rows)
-    yield "\n" + aligned(titled(found.ranking))
+    yield "\n" + aligned(found.ranking)
     for (name,), rows in found.changes.group_by("run", maintain_order=True):
         yield f"\nFrom {found.runs[0]} to {name}"
         yield from number_lines(rows.drop("run"))
