@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from semece.canonical_json import digest
 from semece.prompts import ELICITATIONS, AskedAnswer, Scale, load_text, response_prompt
-from semece.prompts.elicitations import VERSION, read_probability, read_words
+from semece.prompts.elicitations import VERSION
+from semece.prompts.probabilities import read_probability
+from semece.prompts.word_scales import read_words
 
 FOLDER = Path(__file__).parents[1] / "cases"
 CASES, OTHERS, UNSEEN = (

@@ -137,13 +137,13 @@ def read_stated(text: str) -> Stated:
     ``90%``, ``90 percent``; a decimal up to 1 as it is; a number above 10 and up to 100 is a percent; ``95/100`` and
     ``8 out of 10`` are what they say; ``~90%``, ``9e-1``, numbers in quotes or brackets. A range, a bound, two
     different numbers and words are not read; nor is how likely an error is, nor a certainty that is denied. Nothing is
-    clamped.
+    clamped. ``50/50`` and ``40/60`` are odds.
 
     Examples
     --------
     >>> [read_stated(text).certain for text in ("90%", "0.9", "95/100", "8 out of 10", "~90%", "[90]", "100.0")]
     [0.9, 0.9, 0.95, 0.8, 0.9, 0.9, 1.0]
-    >>> [read_stated(text).certain for text in ("1", "7", "0.95%", "150%", "80-90%", "high", ">90%")]
+    >>> [read_stated(text).certain for text in ("1", "7", "0.95%", "150%", "80-90%", "50/50", ">90%")]
     [None, None, None, None, None, None, None]
     >>> [read_stated(text).certain for text in ("10% chance of being wrong", "I can't be 100% certain")]
     [None, None]
@@ -232,8 +232,8 @@ def _large(number: float) -> Stated:
 
 
 def _share(number: float, whole: float) -> Stated:
-    """Read '8 out of 10'."""
-    value = number / whole if whole >= 1 and number <= whole else None
+    """Read '8 out of 10'; two parts that add up to 100, as in '50/50', are odds and no share."""
+    value = number / whole if whole >= 1 and number <= whole and number + whole != 100 else None
     return Stated(value, value)
 
 

@@ -1,0 +1,128 @@
+"""What readers of elicited confidences have in common: a reply without its marks, and what its lines state."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from semece.prompts.confidences import UNREAD, Stated, is_of_error, without_errors
+from semece.prompts.final_message import final_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Guess(NamedTuple):
+    """An answer and how likely the reply says it is.
+
+    Parameters
+    ----------
+    answer : str or None
+        None: the answer that was asked about.
+    said : Stated
+        The confidence, as far as it can be read from this reply alone.
+    """
+
+    answer: str | None
+    said: Stated
+
+
+LONGEST = 80
+"""Characters of a reply that is all statement."""
+
+LONGEST_TELLING = 400
+"""Characters of a reply whose last clause is looked at."""
+
+_BEGINS = (
+    r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?P<so>(?:so|thus|therefore|hence|overall),?\s+)?"
+    r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate) )?"
+    r"(?:(?:the|my|our|final|overall|estimated|level of)\s+){0,3}"
+)
+_ABOUT = (
+    r"(?:\s+(?:level|score|rating|in\s+(?:my|this|the)\s+answer|that\s+(?:my|this|the)\s+answer\s+is\s+(?:correct|right|true)))?"
+    r"(?:\s*\([^()\n]{0,40}\))?"
+)
+_SAYS = r"(?P<says>(?(put)(?:as|at)(?!\s+(?:least|most|\w+\s+as)\b)|is))\b\s*[:：]?"
+_VALUE = rf"[^\w\n(]{{0,6}}?(?:\s*(?:[:：→]+|[-=]>|=)|\s+{_SAYS}|\s+[-–—](?=\s)|\s*$)[ \t]*(?P<value>[^\n]*)"
+_TAG = re.compile(
+    r"<(?:confidence|probability)>\s*(?P<value>[^<>\n]{1,80})</(?:confidence|probability)>", re.IGNORECASE
+)
+_FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
+_BULLET = re.compile(r"^[ \t]*[-•][ \t]+", re.MULTILINE)
+_TABLE = re.compile(
+    r"^[ \t]*\|(?P<heads>[^\n]*\bconfidence\b[^\n]*)\n[ \t]*\|[-:| \t]*-[-:| \t]*\n"
+    r"[ \t]*\|(?P<row>[^\n]*)(?=\s*\Z|\n\s*\n)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUESTION = re.compile(r"(?<=\n)[ \t]*(?:next |new )?question(?: ?\d{1,4})?[:：]", re.IGNORECASE)
+CORRECTS = re.compile(
+    r"(?:^|(?<=[.!?]))[^\w\n]{0,8}(?:hm+\W{1,4}|oh\W{1,4}|no\W{1,4})?"
+    r"(?:wait|actually|on (?:second thoughts?|reflection)|correction|"
+    r"let me (?:revise|correct|reconsider|change))\b",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CORRECTIONS = 8
+"""Words of correction that are tried, from the last."""
+_MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
+
+
+def statement(words: str) -> re.Pattern[str]:
+    """Give the pattern of a label in these words with what it states: 'Confidence: high', 'my confidence is high'."""
+    return re.compile(f"{_BEGINS}(?:{words}){_ABOUT}{_VALUE}", re.IGNORECASE | re.MULTILINE)
+
+
+def plain_text(text: str) -> str:
+    """Give the final message without the marks of markdown."""
+    plain = _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(text))))
+    return re.sub(r"</?answer>", "", _TABLE.sub(_cell, plain), flags=re.IGNORECASE).strip()
+
+
+def _cell(table: re.Match[str]) -> str:
+    """Write a row below the heads of a table as lines with labels."""
+    heads, values = ([cell.strip() for cell in table[part].strip("| \t").split("|")] for part in ("heads", "row"))
+    if len(heads) != len(values):
+        return table[0]
+    return "\n".join(f"{head}: {value}" for head, value in zip(heads, values, strict=True))
+
+
+def first_asked(text: str, read: Callable[[str], tuple[Guess, ...]]) -> tuple[Guess, ...]:
+    """Read what a reply states before it goes on to another question; all of it if it states nothing there."""
+    asked = _QUESTION.search(text)
+    return (asked and read(text[: asked.start()].strip())) or read(text)
+
+
+def settled(text: str, read: Callable[[str], list[Stated]]) -> list[Stated]:
+    """Read what stands behind words of correction, if a confidence stands before and behind them; else all."""
+    for found in reversed(list(CORRECTS.finditer(text))[-_CORRECTIONS:]):
+        last = read(text[found.end() :])
+        if last and read(text[: found.start()]):
+            return last
+    return read(text)
+
+
+def labelled_values(text: str, statement: re.Pattern[str], read: Callable[[str], Stated]) -> list[Stated]:
+    """Read what follows the label of a statement: in its line or, where that is empty, in the next line with a text.
+
+    A sentence in which the label 'is' something that cannot be read is prose.
+    """
+    stated = [(match["value"], False) for match in _TAG.finditer(text)]
+    for match in statement.finditer(text):
+        if is_of_error(match[0][: match.start("value") - match.start()]):
+            continue
+        value = match["value"].strip(" \t\"'{}#")
+        following = text[match.end() :].strip().split("\n", 1)[0]
+        stated.append((value or following.strip(), bool(match["says"] or match["so"])))
+    kept = without_errors([value for value, _ in stated])
+    found = [(read(value), prose) for value, prose in stated if value in kept]
+    return [value for value, prose in found if not (prose and value == UNREAD)]
+
+
+def one_guess(values: Iterable[Stated]) -> tuple[Guess, ...]:
+    """Take the one confidence that a reply states; none if it states none, or several that differ."""
+    different = list({(value.percent, value.decimal): value for value in values}.values())
+    return (Guess(None, different[0]),) if len(different) == 1 and different[0] != UNREAD else ()
+
+
+def sentence_before(plain: str, place: int) -> str:
+    """Give what stands before a place in its sentence."""
+    return re.split(r"[.!?]\s|\n", plain[max(place - LONGEST_TELLING, 0) : place])[-1]

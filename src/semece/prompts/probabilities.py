@@ -1,0 +1,86 @@
+"""The reader of a probability that a reply states."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from semece.prompts.confidences import Stated, is_of_error, read_stated
+from semece.prompts.elicited import (
+    LONGEST,
+    Guess,
+    first_asked,
+    labelled_values,
+    one_guess,
+    plain_text,
+    settled,
+    statement,
+)
+
+_PROBABILITY = statement("confidence|certainty|probability|likelihood|p")
+
+
+def read_probability(text: str) -> tuple[Guess, ...]:
+    r"""Read a probability that is all that a reply states, or that it states in a labelled line.
+
+    Returns
+    -------
+    tuple of Guess
+        One, or none; a bare ``1`` is read as its run says (:class:`semece.prompts.Scale`).
+
+    Examples
+    --------
+    >>> read_probability("Probability: 0.85")[0].said.certain, read_probability("I am 85% sure.")[0].said.certain
+    (0.85, 0.85)
+    >>> read_probability("Confidence: 80-90%"), read_probability("In 1985 he was 30.")
+    ((), ())
+    """
+    return first_asked(plain_text(text).replace("\\%", "%"), _probability)
+
+
+def _probability(plain: str) -> tuple[Guess, ...]:
+    boxed = re.fullmatch(r"\$*\\boxed\{([^{}]*)\}\$*\.?", plain)
+    values = settled(plain, partial(labelled_values, statement=_PROBABILITY, read=_behind_label))
+    if not values:
+        lines = (boxed[1] if boxed else plain).split("\n")
+        bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
+        whole = len(lines) == 1 and len(lines[0]) <= LONGEST and not bare_ones
+        values = [as_stated(value) for value in (lines if whole else bare_ones) if value]
+    return one_guess(values)
+
+
+_ALONE = re.compile(
+    r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}[;,:])?[^\w.;-]*(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
+    re.IGNORECASE,
+)
+"""A line that is a decimal or a percentage alone, or ends in one after an answer and a comma, colon or semicolon."""
+
+
+_ASIDE = re.compile(r"(?P<value>[^\w\s]{0,3}\d[\d.,]*\s?(?:%|percent\b)?)\s*\((?P<aside>[^()\n]*)\)\W*", re.IGNORECASE)
+_ELSE = re.compile(
+    r"\W*(?:(?:there(?:['’]s| is)|with|i see|maybe|perhaps|about|an?|the|"
+    r"remaining|other|small|roughly|around|some|only)\s+)*"
+    r"\d[\d.,]*\s?(?:%|percent)\s+(?:\w+\s+)?(?:chance|probability|likelihood|possibility|risk)\b",
+    re.IGNORECASE,
+)
+_FORM = re.compile(
+    r"\W*N\s?%?(?:[,;]?\s*\(?(?:where|with)\s+N)?\s*(?:=|:|\bis\b|\bequals\b)\s*(?P<value>\d[\d.]*)\s?%?\W*",
+    re.IGNORECASE,
+)
+"""The form that the prompt asks for, filled behind it: 'N%, where N is 90'."""
+
+
+def _behind_label(value: str) -> Stated:
+    """Read what stands behind a label: a remark in brackets about the chance of something else leaves it as it is."""
+    form, aside = _FORM.fullmatch(value), _ASIDE.fullmatch(value)
+    if form:
+        return as_stated(form["value"] + "%" * ("%" in value))
+    is_else = (
+        aside is not None and _ELSE.match(aside["aside"]) and not re.search(r"\b(?:correct|right)\b", aside["aside"])
+    )
+    return as_stated(aside["value"] if aside and is_else else value)
+
+
+def as_stated(value: str) -> Stated:
+    """Read a number that stands alone, without quotes and braces."""
+    return read_stated(value.strip(" \t\"'}"))
