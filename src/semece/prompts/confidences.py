@@ -233,7 +233,8 @@ def _large(number: float) -> Stated:
 
 def _share(number: float, whole: float) -> Stated:
     """Read '8 out of 10'; two parts that add up to 100, as in '50/50', are odds and no share."""
-    value = number / whole if whole >= 1 and number <= whole and number + whole != 100 else None
+    odds = number > 0 and number + whole == 100
+    value = number / whole if whole >= 1 and number <= whole and not odds else None
     return Stated(value, value)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.prompts.confidences import UNREAD, Stated, is_of_error, without_errors
 from semece.prompts.final_message import final_message
+from semece.prompts.tables import confidences_as_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -34,27 +35,33 @@ LONGEST_TELLING = 400
 """Characters of a reply whose last clause is looked at."""
 
 _BEGINS = (
-    r"(?:^|(?<=[.!?;,|])[ \t]+)[^\w\n(]{0,20}(?P<so>(?:so|thus|therefore|hence|overall),?\s+)?"
-    r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate) )?"
-    r"(?:(?:the|my|our|final|overall|estimated|level of)\s+){0,3}"
+    r"(?:^|(?<=[.!?;,|])[ \t]+|(?<=\w)[ \t]+(?=(?:so|and|but|thus|therefore|hence)\b))[^\w\n(]{0,20}"
+    r"(?P<so>(?:so|and|but|thus|therefore|hence|overall),?\s+)?"
+    r"(?:i(?:['’]d| would)? (?:say|think|believe|feel|guess)(?: that)?:?\s+)?"
+    r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate|assign|give|describe)\s+"
+    r"(?:(?:it|(?:this|my|the) answer)\s+)?)?"
+    r"(?:(?:an?|the|my|our|final|overall|estimated|level of)\s+){0,3}"
 )
-_ABOUT = (
-    r"(?:\s+(?:level|score|rating|in\s+(?:my|this|the)\s+answer|that\s+(?:my|this|the)\s+answer\s+is\s+(?:correct|right|true)))?"
-    r"(?:\s*\([^()\n]{0,40}\))?"
+_TRUE = r"(?:correct|right|true)"
+_IN_ANSWER = (
+    rf"in\s+(?:my|this|the)\s+answer(?=\W*\s\w+\W)|that\s+(?:it|(?:my|this|the)\s+answer)\s+is\s+{_TRUE}"
+    r"|(?:in|that|for)\b[^\n.;:]{0,80}?(?=\s+(?:is|would be)\b)"
 )
-_SAYS = r"(?P<says>(?(put)(?:as|at)(?!\s+(?:least|most|\w+\s+as)\b)|is))\b\s*[:：]?"
-_VALUE = rf"[^\w\n(]{{0,6}}?(?:\s*(?:[:：→]+|[-=]>|=)|\s+{_SAYS}|\s+[-–—](?=\s)|\s*$)[ \t]*(?P<value>[^\n]*)"
+_ABOUT = rf"(?:\s+(?:level|score|rating))?(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"
+_SAYS = (
+    r"(?P<says>(?(put)(?:as|at|of|to be)(?!\s+(?:least|most|\w+\s+as)\b)"
+    r"|(?:is|would be|of)(?:\s+(?:therefore|thus|hence|then|simply|just))?))\b\s*[:：]?"
+)
+_VALUE = (
+    rf"[^\w\n(]{{0,6}}?(?:\s*(?:[:：→]+|[-=]>|=)|\s+{_SAYS}|\s+[-–—](?=\s)|\s*$|(?(put)(?P<bare>\s+)|(?!)))"
+    r"[ \t]*(?P<value>[^\n]*)"
+)
 _TAG = re.compile(
     r"<(?:confidence|probability)>\s*(?P<value>[^<>\n]{1,80})</(?:confidence|probability)>", re.IGNORECASE
 )
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
 _BULLET = re.compile(r"^[ \t]*[-•][ \t]+", re.MULTILINE)
-_TABLE = re.compile(
-    r"^[ \t]*\|(?P<heads>[^\n]*\bconfidence\b[^\n]*)\n[ \t]*\|[-:| \t]*-[-:| \t]*\n"
-    r"[ \t]*\|(?P<row>[^\n]*)(?=\s*\Z|\n\s*\n)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_QUESTION = re.compile(r"(?<=\n)[ \t]*(?:next |new )?question(?: ?\d{1,4})?[:：]", re.IGNORECASE)
+_QUESTION = re.compile(r"(?<=\n)[ \t]*(?:(?:next |new )?question(?: ?\d{1,4})?|q)[:：]", re.IGNORECASE)
 CORRECTS = re.compile(
     r"(?:^|(?<=[.!?]))[^\w\n]{0,8}(?:hm+\W{1,4}|oh\W{1,4}|no\W{1,4})?"
     r"(?:wait|actually|on (?:second thoughts?|reflection)|correction|"
@@ -66,29 +73,31 @@ _CORRECTIONS = 8
 _MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 
 
+_CONDITION = re.compile(r"\b(?:if|unless|assuming|provided)\b", re.IGNORECASE)
+_FORM = re.compile(
+    r"^[^\w\n]{0,8}confidence: (?:N%, where N is a whole number from 0 to 100"
+    r"|one of the five words lowest, low, medium, high, highest"
+    r"|one of the three forms do not know, uncertain, certain)[.\"]?\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The line that a prompt asks for, as it stands there."""
+
+
 def statement(words: str) -> re.Pattern[str]:
     """Give the pattern of a label in these words with what it states: 'Confidence: high', 'my confidence is high'."""
     return re.compile(f"{_BEGINS}(?:{words}){_ABOUT}{_VALUE}", re.IGNORECASE | re.MULTILINE)
 
 
 def plain_text(text: str) -> str:
-    """Give the final message without the marks of markdown."""
-    plain = _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(text))))
-    return re.sub(r"</?answer>", "", _TABLE.sub(_cell, plain), flags=re.IGNORECASE).strip()
-
-
-def _cell(table: re.Match[str]) -> str:
-    """Write a row below the heads of a table as lines with labels."""
-    heads, values = ([cell.strip() for cell in table[part].strip("| \t").split("|")] for part in ("heads", "row"))
-    if len(heads) != len(values):
-        return table[0]
-    return "\n".join(f"{head}: {value}" for head, value in zip(heads, values, strict=True))
+    """Give the final message without the marks of markdown, and without the form of a prompt that it repeats."""
+    plain = _FORM.sub("", _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(text)))))
+    return re.sub(r"</?answer>", "", confidences_as_lines(plain), flags=re.IGNORECASE).strip()
 
 
 def first_asked(text: str, read: Callable[[str], tuple[Guess, ...]]) -> tuple[Guess, ...]:
-    """Read what a reply states before it goes on to another question; all of it if it states nothing there."""
+    """Read what a reply states before it goes on to another question."""
     asked = _QUESTION.search(text)
-    return (asked and read(text[: asked.start()].strip())) or read(text)
+    return read(text[: asked.start()].strip() if asked else text)
 
 
 def settled(text: str, read: Callable[[str], list[Stated]]) -> list[Stated]:
@@ -103,7 +112,7 @@ def settled(text: str, read: Callable[[str], list[Stated]]) -> list[Stated]:
 def labelled_values(text: str, statement: re.Pattern[str], read: Callable[[str], Stated]) -> list[Stated]:
     """Read what follows the label of a statement: in its line or, where that is empty, in the next line with a text.
 
-    A sentence in which the label 'is' something that cannot be read is prose.
+    A sentence in which the label 'is' something that cannot be read is prose, and one with 'if' states nothing.
     """
     stated = [(match["value"], False) for match in _TAG.finditer(text)]
     for match in statement.finditer(text):
@@ -111,7 +120,9 @@ def labelled_values(text: str, statement: re.Pattern[str], read: Callable[[str],
             continue
         value = match["value"].strip(" \t\"'{}#")
         following = text[match.end() :].strip().split("\n", 1)[0]
-        stated.append((value or following.strip(), bool(match["says"] or match["so"])))
+        prose = bool(match["says"] or match["so"] or match["bare"])
+        if not (prose and _CONDITION.search(sentence_before(text, match.start()))):
+            stated.append((value or following.strip(), prose))
     kept = without_errors([value for value, _ in stated])
     found = [(read(value), prose) for value, prose in stated if value in kept]
     return [value for value, prose in found if not (prose and value == UNREAD)]

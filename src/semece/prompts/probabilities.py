@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from semece.prompts.confidences import Stated, is_of_error, read_stated
+from semece.prompts.certainty_clauses import clauses
+from semece.prompts.confidences import UNREAD, Stated, is_of_error, read_stated
 from semece.prompts.elicited import (
     LONGEST,
     Guess,
@@ -46,14 +47,16 @@ def _probability(plain: str) -> tuple[Guess, ...]:
         bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
         whole = len(lines) == 1 and len(lines[0]) <= LONGEST and not bare_ones
         values = [as_stated(value) for value in (lines if whole else bare_ones) if value]
+        if all(value == UNREAD for value in values):
+            values = [as_stated(clause.text) for clause in clauses(plain)]
     return one_guess(values)
 
 
 _ALONE = re.compile(
-    r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}[;,:])?[^\w.;-]*(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
+    r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}(?:[;,:]|[.!?](?=\s)))?[^\w.;-]*(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
     re.IGNORECASE,
 )
-"""A line that is a decimal or a percentage alone, or ends in one after an answer and a comma, colon or semicolon."""
+"""A line that is a decimal or a percentage alone, or ends in one after an answer or a sentence."""
 
 
 _ASIDE = re.compile(r"(?P<value>[^\w\s]{0,3}\d[\d.,]*\s?(?:%|percent\b)?)\s*\((?P<aside>[^()\n]*)\)\W*", re.IGNORECASE)

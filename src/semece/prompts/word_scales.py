@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from semece.prompts.confidences import UNREAD, Stated
 from semece.prompts.elicited import (
     LONGEST,
-    LONGEST_TELLING,
     Guess,
     first_asked,
     labelled_values,
@@ -20,7 +19,7 @@ from semece.prompts.elicited import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 SCALES: Mapping[str, Mapping[str, float]] = {
@@ -46,22 +45,45 @@ _ENDS = re.compile(
 )
 _BRACKETS = re.compile(r"^[ \t]*\(([^()\n]+)\)[ \t]*$", re.MULTILINE)
 _WRAPPED = re.compile(r"\$?\\(?:boxed|text(?:bf|it)?|mathrm)\{([^\\{}\n]*)\}\$?")
-_NOT_KNOWN = re.compile(r"\b(?:do[ _-]not|don['’]?t)[ _-]know\b")
-_HAS = re.compile(
-    r"(?:i have (?P<have>[\w ]+?) confidence (?:in (?:this|my|the) answer\b"
-    r"|that (?:it|this|(?:my|this|the) answer) is (?:correct|right|true)(?=\W*$|[.,;])))",
-    re.IGNORECASE,
+_NOT_KNOWN = re.compile(r"\b(?:do[ _-]not|don['’]?t)(?: really)?[ _-]know\b", re.IGNORECASE)
+_I_SAY = r"i(?:['’]d| would|['’]ll| will)(?: have to)? (?:say|go with|choose|pick|answer)(?: that)?[:,]?[ \t]+"
+_I_AM = r"i(?: am|['’]m)[ \t]+"
+_IT = r"(?:it|this|that|(?:my|this|the|that) (?:answer|one|question))"
+_ABOUT_IT = (
+    rf"(?:[ \t]+(?:here|at best|(?:about|of|in|on|for) {_IT}"
+    rf"|(?:(?:that|whether|if) )?{_IT}(?:['’]s| is) (?:correct|right|true)))?"
 )
-_ITS_CONFIDENCE = r"\s+confidence(?: in (?:this|my|the) answer)?(?=\W*$|\s+[-–—]\s|[.,;]\s)"
-_FRANKLY = re.compile(r"^\W*(?:honestly|frankly|to be honest),?\s+", re.IGNORECASE)
-_TELLS = re.compile(
-    r"(?:^|(?<=[.,;:!?…)])[ \t]+)[^\w\n]{0,8}(?:(?:so )?(?:so|overall|thus|therefore):[ \t]*|(?:so,? |overall,? )?"
-    r"i(?:['’]d| would|['’]ll| will)(?: have to)? (?:say|go with)[:,]?[ \t]+(?:i(?: am|['’]m) )?)"
-    r"(?P<value>[^\w\n]{0,4}\w[\w ]{2,12}?[^\w\n]{0,4})"
-    r"(?:[ \t]+(?:here|(?:for|on) this (?:one|answer|question)))?\W*\Z",
-    re.IGNORECASE | re.MULTILINE,
-)
-"""A last clause that tells the word: 'I'd say medium', 'so: high'."""
+_CLOSES = r"(?=[^\w\n?]{0,4}(?:$|(?<=[.!;,])[ \t]|[ \t](?:because|since|as|given)\b|(?<=[-–—])[ \t]))"
+_LONGEST_PROSE = 1000
+"""Characters of a reply without a label in which a claim is looked for."""
+
+
+def _opens(*also: str) -> str:
+    """Give the pattern of where a clause begins, and of the words that open it."""
+    so = "|".join(("so", "thus", "therefore", "hence", *also))
+    opening = rf"(?:{so}|overall|in short|well|okay|sure|of course|honestly|frankly|to be honest)\b|(?:yes|no)\b(?! )"
+    begins = rf"(?:^|(?<=[-.!?;:,…)–—])[ \t]|(?<=\w)[ \t]+(?=(?:{so})\b))[^\w\n]{{0,8}}"
+    answer = r"(?:(?:(?:the|my)[ \t]+)?(?:final[ \t]+)?(?:answer|choice|rating)(?:[ \t]+is)?[^\w\n?]{1,4})?"
+    return rf"{begins}(?:(?:{opening})[^\w\n?]{{1,4}}){{0,2}}{answer}"
+
+
+@cache
+def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Give the patterns of a clause that claims a word: one that says 'I', and the word alone, first or last."""
+    word = rf"[\"'“‘]?(?P<word>{'|'.join(words)})[\"'”’]?"
+    have = r"(?:i have|(?:i (?:can )?(?:say|answer|state) (?:it|this|that) )?with)"
+    confidence = r"(?:(?: level| degree) of)? (?:confidence|certainty)"
+    has = rf"(?:{_I_SAY})?{have} (?:an? |the )?{word}{confidence}"
+    am = rf"(?:{_I_SAY}(?:{_I_AM})?|{_I_AM}|i (?=do not)){word}"
+    alone = rf"{word}(?:{confidence})?{_ABOUT_IT}"
+    patterns = (
+        *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
+        rf"\A{_opens()}{alone}{_CLOSES}",
+        rf"(?<!:){_opens()}{alone}[^\w\n?]*\Z",
+    )
+    return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
+
+
 _LAYERS = 3
 _ECHO = re.compile(
     r"(?:one of the (?:five words|three forms) |\b(?:on|of|from) the scale )?"
@@ -103,7 +125,7 @@ def read_words(text: str, scale: str = "linguistic", *, alone: bool = True) -> t
     >>> read_words("Confidence: medium to high"), read_words("not high")
     ((), ())
     """
-    plain = _ECHO.sub("", _BRACKETS.sub(r"\1", _unwrapped(plain_text(text))))
+    plain = _NOT_KNOWN.sub("do not know", _ECHO.sub("", _BRACKETS.sub(r"\1", _unwrapped(plain_text(text)))))
     return first_asked(plain, partial(_words, words=SCALES[scale], alone=alone))
 
 
@@ -118,20 +140,35 @@ def _words(plain: str, words: Mapping[str, float], *, alone: bool) -> tuple[Gues
 
 
 def _alone(plain: str, words: Mapping[str, float]) -> Stated:
-    """Read a reply without a label: one word, 'I have low confidence', or a last clause that tells the word."""
-    if "\n" not in plain and len(plain) <= LONGEST:
-        has = _HAS.match(plain)
-        told = has["have"] if has else re.sub(_ITS_CONFIDENCE, "", _FRANKLY.sub("", plain), flags=re.IGNORECASE)
-        if (stated := _word(told, words)) != UNREAD:
-            return stated
-    found = _TELLS.search(plain) if len(plain) <= LONGEST_TELLING else None
-    if found is None or any(re.search(rf"\b{word}\b", plain[: found.start()], re.IGNORECASE) for word in words):
+    """Read a reply without a label: the word alone, or clauses that claim one word where nothing else names one."""
+    if "\n" not in plain and len(plain) <= LONGEST and (stated := _word(plain, words)) != UNREAD:
+        return stated
+    if len(plain) > _LONGEST_PROSE:
         return UNREAD
-    return _word(found["value"], words)
+    told: set[str] = set()
+
+    def without(claim: re.Match[str]) -> str:
+        told.add(claim["word"].lower())
+        return ""
+
+    rest = plain
+    for pattern in _claims(tuple(words)):
+        rest = pattern.sub(without, rest)
+    if len(told) != 1:
+        return UNREAD
+    word = told.pop()
+    rest = _OTHER_SENSE.sub(" ", re.sub(rf"\b{_I_AM}{word}\b", "", rest.lower()))
+    return UNREAD if _named(rest, words) else Stated(words[word], words[word])
+
+
+def _named(text: str, words: Iterable[str]) -> bool:
+    """Whether a text names a word of the scale."""
+    return re.search(rf"\b(?:{'|'.join(words)})\b", text) is not None
 
 
 def _unwrapped(text: str) -> str:
     """Take off LaTeX around words, layer by layer."""
+    text = text.replace("\\ ", " ")
     for _ in range(_LAYERS):
         text = _WRAPPED.sub(r"\1", text)
     return text
@@ -139,12 +176,12 @@ def _unwrapped(text: str) -> str:
 
 def _word(value: str, words: Mapping[str, float]) -> Stated:
     """Read one word of a scale; what follows it must be apart from it and name no other."""
-    told = _NOT_KNOWN.sub("do not know", value.strip(" \t\"'“”[](){}<>").lower())
+    told = value.strip(" \t\"'“”[](){}<>").lower()
     told = re.sub(r"^i(?: am|['’]m)?\s+", "", told)
     ends = _ENDS.search(told)
     word, rest = (told[: ends.start()], told[ends.end() :]) if ends else (told, "")
     number = words.get(re.sub(r"[^\w?]+$", "", word))
     rest = _OTHER_SENSE.sub(" ", rest)
-    if number is None or any(re.search(rf"\b{other}\b", rest) for other in words):
+    if number is None or _named(rest, words):
         return UNREAD
     return Stated(number, number)
