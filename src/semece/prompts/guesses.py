@@ -153,7 +153,7 @@ _DECODER = json.JSONDecoder(strict=False, parse_float=str, parse_int=str, parse_
 
 def _in_json(text: str) -> list[Pair]:
     """Read the guesses of a JSON value; its keys may also be marks, which are read like those of lines."""
-    start = re.search(r"^\s*[\[{]", text, re.MULTILINE)
+    start = re.search(r"^[ \t]{0,8}[\[{]", text, re.MULTILINE)
     try:
         return _rows(_DECODER.raw_decode(text, start.end() - 1)[0]) if start else []
     except (ValueError, RecursionError):

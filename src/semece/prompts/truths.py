@@ -22,20 +22,30 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-_ANSWER = statement(r"(?:possible|proposed|correct|given)?[ _]?answer")
+_ANSWER = statement("(?:(?:possible|proposed|correct|given)?[ _]?answer|choice|verdict|conclusion)")
 _CHOICE = re.compile(
-    r"[^\w(]{0,8}(?:it(?: is|['’]s)|i (?:would )?(?:choose|pick|say)(?: option)?|option|choice)?[^\w(]{0,4}"
+    r"[^\w(]{0,8}(?:(?P<yes>yes|no)\b[^\w\s(]{1,3}\s{0,4})?"
+    r"(?:it(?: is|['’]s)|i (?:would )?(?:choose|pick|say)(?: option)?|option|choice)?[^\w(]{0,4}"
     r"(?:(?P<letter>\([ABab]\)|(?:[AB](?=\s*(?:[).:\]}\"'<]|[-–—]\s|$)))[).:]?)[^\w(]{0,4}(?P<after>true\b|false\b)?"
     r"|(?P<word>true|false)\b)",
     re.IGNORECASE,
 )
 _THE_ANSWER = r"(?:it|that|this|(?:(?:the|my|this)\s+)?(?:(?:possible|proposed|given)\s+)?(?:answer|statement))"
+_CLAIM = (
+    rf"{_THE_ANSWER}(?:,?\s+[\"“'][^\"”\n]{{1,60}}[\"”'],?)?"
+    r"(?:(?:\s+is|['’]s)(?P<not>\s+not)?|\s+is(?P<isnt>n['’]t))\s+"
+)
+_WORD = r"(?P<verdict>true|false|correct|incorrect|right|wrong)\b"
 _VERDICT = re.compile(
-    rf"(?:^\W*(?:(?P<yes>yes|no)\b[,.!]?\s*)?|(?<=[.!?\n])\s*)(?:{_THE_ANSWER}(?:\s+is|['’]s)\s+(?P<not>not\s+)?)?"
-    r"(?P<verdict>true|false|correct|incorrect|right|wrong)\b(?=\s*(?:[.!\n]|$)|\W*$|\s+(?:because|since)\b)",
+    rf"(?:^\W*(?:(?P<yes>yes|no)\b[,.!]?\s*)?|(?<=[.!?\n])\s*)"
+    rf"(?:i (?:believe|think)(?: that)? |(?:so|thus|therefore|hence),? )?(?:{_CLAIM})?{_WORD}"
+    r"(?=\s*(?:[.!\n,;:]|$)|\W*$|\s+(?:because|since)\b)",
     re.IGNORECASE,
 )
 """A sentence that is a verdict: 'The possible answer is incorrect', 'It is not true', 'Wrong'."""
+_CLAIMED = re.compile(rf"\b{_CLAIM}{_WORD}", re.IGNORECASE)
+"""What a reply says anywhere of the answer."""
+_YES_OR_NO = re.compile(r"\W*(?P<yes>yes|no)\b[^\w\s]", re.IGNORECASE)
 _NEGATED = re.compile(
     r"n['’]t\b|\b(?:not|never|cannot|if|whether|neither|nor|no|should|would|could|may|might|maybe|perhaps|either|or|"
     r"options|candidates|choices|between)\b",
@@ -43,11 +53,17 @@ _NEGATED = re.compile(
 )
 _LETTER = r"[^\w\n(]{0,6}(?:\((?P<letter>[ABab])\)|(?P<bare>(?-i:[AB]))(?![\w'’]))"
 _CONCLUDES = re.compile(
-    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|choose|select|pick|go with|option|choice|ist|est|es|è)|[:：是])[ \t]*)"
+    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|hence|say|choose|select|pick|go with|option|choice|ist|est|es|è)|[:：是])"
+    r"[ \t]*,?|(?:^|[.!?;,\n])\s{0,4}(?=\W{0,4}\())"
     rf"{_LETTER}(?:[^\w\n]{{1,4}}(?P<after>true|false))?\W*\Z",
     re.IGNORECASE,
 )
 _ANSWER_IS = re.compile(rf"\b(?:answer|option|choice)(?: is| is therefore| is thus)[:]?{_LETTER}", re.IGNORECASE)
+_IS_RIGHT = re.compile(
+    r"\((?P<letter>[AB])\)(?P<bare>)(?: (?:true|false))? is (?:the )?(?:correct|right)"
+    r"(?: (?:answer|choice|option|one))?(?=\W{0,8}(?:\n|\Z)|[.,;!])",
+    re.IGNORECASE,
+)
 _REMARK = re.compile(
     r"[^\w(]{0,8}(?:\((?P<letter>[AB])\)?|(?P<bare>[AB])(?:[).:]|(?=\s[-–—]\s)))"
     r"(?P<apart>[.:]?\s*(?:\n|[-–—:]\s)|(?<=\))[.:]\s|[*_ \t]+(?=(?i:true|false)\b)"
@@ -84,7 +100,7 @@ def read_true(text: str) -> tuple[Guess, ...]:
     ((), ())
     """
     told = plain_text(text).translate(_WIDE)
-    return first_asked(re.sub(r"\\boxed\{(?:\\text\{)?([^{}]*)\}*", r"\1", told), _truth)
+    return first_asked(re.sub(r"\$*\\boxed\{(?:\\text\{)?([^{}]*)\}*\$*", r"\1", told), _truth)
 
 
 _WIDE = str.maketrans("（）：．", "():.")
@@ -105,12 +121,21 @@ def _truths(plain: str) -> list[Stated]:
     if values and UNREAD not in values and not found:
         return values
     other = r"\(b\)|\bfalse\b" if found and found[0].said == _YES else r"\(a\)|\btrue\b"
-    if found and any(_said(verdict) != found[0].said for verdict in _VERDICT.finditer(plain)):
-        return []
     if found and not re.search(other, plain, re.IGNORECASE):
-        return [found[0].said]
-    others = (_remarked,) if _REMARK.match(plain) else (_concluded, _verdict)
-    return [stated for stated in (read(plain) for read in others) if stated != UNREAD]
+        told = [found[0].said]
+    elif found and any(_said(verdict) != found[0].said for verdict in _VERDICT.finditer(plain)):
+        return []
+    else:
+        others = (_remarked,) if _REMARK.match(plain) else (_concluded, _verdict)
+        told = [stated for stated in (read(plain) for read in others) if stated != UNREAD]
+    return [stated for stated in told if not _contradicted(plain, stated)]
+
+
+def _contradicted(plain: str, stated: Stated) -> bool:
+    """Whether a reply says anything else of the answer anywhere, or begins with the other of yes and no."""
+    begins = _YES_OR_NO.match(plain)
+    says = [_said(found) for found in (*_VERDICT.finditer(plain), *_CLAIMED.finditer(plain))]
+    return any(said != stated for said in says + ([_TRUE[begins["yes"].lower()]] if begins else []))
 
 
 def _remarked(plain: str) -> Stated:
@@ -149,12 +174,14 @@ _AGAINST: Mapping[str, re.Pattern[str]] = {
 def _concluded(plain: str) -> Stated:
     """Read the letter that the answer is said to be, or that the last sentence concludes with if no other is named."""
     named = {letter.lower() for letter in re.findall(r"\(([ABab])\)", plain)}
-    said = [found for found in _ANSWER_IS.finditer(plain) if not _NEGATED.search(sentence_before(plain, found.start()))]
+    told = [*_ANSWER_IS.finditer(plain), *_IS_RIGHT.finditer(plain)]
+    said = [found for found in told if not _NEGATED.search(sentence_before(plain, found.start()))]
     letters = {(found["letter"] or found["bare"]).lower() for found in said}
     found = _CONCLUDES.search(plain)
     if found and found["bare"] and not _ASKED_FOR.search(sentence_before(plain, found.end())):
         found = None
-    if not letters and found and len(named) <= 1 and not _NEGATED.search(sentence_before(plain, found.start())):
+    begin = max(found.start("letter"), found.start("bare")) if found else 0
+    if not letters and found and len(named) <= 1 and not _NEGATED.search(sentence_before(plain, begin)):
         letters = {(found["letter"] or found["bare"]).lower()} | named
     rest = plain[said[-1].end() :] if said else ""
     if (
@@ -180,13 +207,13 @@ def _verdict(plain: str) -> Stated:
         return UNREAD
     told = {_said(found) for found in _VERDICT.finditer(plain)}
     if first["yes"]:
-        told.add(_YES if first["yes"].lower() == "yes" else _NO)
+        told.add(_TRUE[first["yes"].lower()])
     return told.pop() if len(told) == 1 else UNREAD
 
 
 def _said(found: re.Match[str]) -> Stated:
     """Give what a verdict says."""
-    is_true = (found["verdict"].lower() in {"true", "correct", "right"}) != bool(found["not"])
+    is_true = (found["verdict"].lower() in {"true", "correct", "right"}) != bool(found["not"] or found["isnt"])
     return _YES if is_true else _NO
 
 
@@ -198,9 +225,9 @@ def _choice(value: str) -> Stated:
     if found["letter"] in {"a", "b"} and value.strip(" \t.") != found["letter"]:  # a word, not a choice
         return UNREAD
     letter, word = (found["letter"] or "").strip("().:").lower(), (found["word"] or found["after"] or "").lower()
-    said = {_TRUE[each] for each in (letter, word) if each}
+    said = {_TRUE[each] for each in (letter, word, (found["yes"] or "").lower()) if each}
     return said.pop() if len(said) == 1 else UNREAD
 
 
 _YES, _NO = Stated(1.0, 1.0), Stated(0.0, 0.0)
-_TRUE = {"a": _YES, "true": _YES, "b": _NO, "false": _NO}
+_TRUE = {"a": _YES, "true": _YES, "yes": _YES, "b": _NO, "false": _NO, "no": _NO}
