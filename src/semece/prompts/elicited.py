@@ -35,8 +35,8 @@ LONGEST_TELLING = 400
 """Characters of a reply whose last clause is looked at."""
 
 _BEGINS = (
-    r"(?:^|(?<=[.!?;,|])[ \t]+|(?<=\w)[ \t]+(?=(?:so|and|but|thus|therefore|hence)\b))[^\w\n(]{0,20}"
-    r"(?P<so>(?:so|and|but|thus|therefore|hence|overall),?\s+)?"
+    r"(?:^|(?<=[.!?;,|])[ \t]+|(?<=\w)[ \t]+(?=(?:so|and|but|thus|therefore|hence|with)\b))[^\w\n(]{0,20}"
+    r"(?P<so>(?:so|and|but|thus|therefore|hence|overall|with),?\s+)?"
     r"(?:i(?:['’]d| would)? (?:say|think|believe|feel|guess)(?: that)?:?\s+)?"
     r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate|assign|give|describe)\s+"
     r"(?:(?:it|(?:this|my|the) answer)\s+)?)?"
@@ -45,6 +45,7 @@ _BEGINS = (
 _TRUE = r"(?:correct|right|true)"
 _IN_ANSWER = (
     rf"in\s+(?:my|this|the)\s+answer(?=\W*\s\w+\W)|that\s+(?:it|(?:my|this|the)\s+answer)\s+is\s+{_TRUE}"
+    rf"|of\s+(?:(?:it|(?:my|this|the)\s+answer)\s+)?being\s+{_TRUE}"
     r"|(?:in|that|for)\b[^\n.;:]{0,80}?(?=\s+(?:is|would be)\b)"
 )
 _ABOUT = rf"(?:\s+(?:level|score|rating))?(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"

@@ -19,7 +19,7 @@ Pair = tuple[str, str]
 """A guess and what is said of its probability, as they are written."""
 
 _PROBABILITY = r"(?:probability|prob|confidence|likelihood|chance|p)"
-_ENDS = r"[\"']?(?:\s*[:=：]|[.)](?=\s)|\s+[-–—]+(?=\s)|\s*[-=]>)\s*"
+_ENDS = r"[\"']?(?:\s*[:=：]|[.)](?=\s)|\s+[-–—]+(?=\s)|\s*[-=]>|\s*\|)\s*"
 _MARK = re.compile(
     rf"[\"']?(?<![\w.])(?:(?:(?P<guess>g(?:uess)?)\s?#?(?P<g>\d)|p(?:rob(?:ability)?)?\s?#?(?P<p>\d)){_ENDS}"
     rf"|{_PROBABILITY}[\"']?\s*[:=：]\s*)",
@@ -37,12 +37,15 @@ _CONTINUED = re.compile(r"(?!\W*G1)[^\n]{1,200}\n\s*(?:P1|G2)\b", re.IGNORECASE)
 
 _INLINE = re.compile(
     r"(?P<guess>.+?)(?:\s*(?:[(\[{|:：;,=/→]|[-=]>)|\s+[-–—]+)[\s(\[|]*"
-    rf"(?:{_PROBABILITY}\s?\d?\s*(?:[:=：]|of\b|is\b)?\s*)?"
+    rf"(?:(?:with )?(?:an? )?{_PROBABILITY}\s?\d?\s*(?:[:=：]|of\b|is\b)?\s*)?"
     r"(?P<said>[~≈]?\s?\d{1,3}(?:[.,]\d+)?\s?\\?(?:%|percent\b)|0?\.\d+|[01]\.0+|(?<=[(\[])\d{1,3}(?=\s?[)\]]))"
     rf"(?:\s(?:likely|confident|certain|sure|{_PROBABILITY}))?[)\]}}]*(?:\s*(?:[(,;:]|[-–—]\s)[^%\d\n]*)?[.,;|\s]*",
     re.IGNORECASE,
 )
 """A guess and its probability in one line: 'Paris (90%)', 'Paris - 90%', 'Paris: 0.9'."""
+_REVERSED = re.compile(r"(?P<said>\d{1,3}\s?%)\s*[-–—:]\s+(?P<guess>[^%\n]+)")
+_BEFORE_COLON = re.compile(r"(?P<mark>\bG(?:uess )?\d)\s?\((?P<said>[\d.]+\s?%)\):\s?(?P<guess>[^\n]*)", re.IGNORECASE)
+_PERCENT = re.compile(r"\W*\d{1,3}(?:\.\d+)?\s?%\W*")
 _LIKELY = re.compile(r"\s*[(,–—-]\s*(?:\w+ ){0,2}(?:un|im)?(?:likely|probable)\)?\W*\Z", re.IGNORECASE)
 _STRAY = re.compile(r"(?:[\s(\[{|:：;,=/→–—]|(?<=\s)-|[-=]>)+\Z")
 """What stands between a guess and its probability."""
@@ -76,7 +79,8 @@ def _guesses(plain: str) -> tuple[Guess, ...]:
     """Read the guesses of one question."""
     pairs = _in_json(plain) or _in_table(plain)
     if not pairs:
-        marked = f"G1: {plain}" if _CONTINUED.match(plain) else plain
+        marked = _BEFORE_COLON.sub(r"\g<mark>: \g<guess> (\g<said>)", plain)
+        marked = f"G1: {marked}" if _CONTINUED.match(marked) else marked
         marked = marked if _GUESS.search(marked) else _ITEM.sub(_as_mark, marked)
         pairs = _marked(marked) if _GUESS.search(marked) else _in_lines(plain)
     guesses = [Guess(_answer(answer), as_stated(_LIKELY.sub("", said))) for answer, said in pairs]
@@ -98,7 +102,10 @@ def _marked(text: str) -> list[Pair]:
     said: dict[str, str] = {}
     last = ""
     for mark, end in zip(marks, ends, strict=True):
-        value = text[mark.end() : end].strip().split("\n", 1)[0].strip(" \t,;|")
+        lines = [line.strip(" \t,;|") for line in text[mark.end() : end].strip().split("\n")[:2]]
+        value = (
+            f"{lines[0]} ({lines[1]})" if mark["guess"] and _PERCENT.fullmatch(lines[-1]) and lines[1:] else lines[0]
+        )
         last = mark["g"] or last
         into, number = (guesses, last) if mark["guess"] else (said, mark["p"] or last)
         if number in into:
@@ -111,16 +118,16 @@ def _marked(text: str) -> list[Pair]:
 
 def _inline(line: str) -> Pair:
     """Part a line into a guess and its probability; empty if it is not both."""
-    found = _INLINE.fullmatch(line) if len(line) <= _LONGEST else None
+    found = (_INLINE.fullmatch(line) or _REVERSED.fullmatch(line)) if len(line) <= _LONGEST else None
     return (found["guess"], found["said"]) if found else ("", "")
 
 
 def _in_lines(text: str) -> list[Pair]:
     """Read lines without numbers, two or more, if each that has a percentage is a guess with its probability."""
     lines = [line.strip() for line in text.split("\n")]
-    pairs = [_inline(line) for line in lines if "%" in line or re.search(r"[01]?\.\d", line)]
+    pairs = [_inline(line) for line in lines if "%" in line]
     is_list = len(pairs) > 1 and not any(
-        re.search(rf"\b{_PROBABILITY}\d?\b", guess, re.IGNORECASE) for guess, _ in pairs
+        re.search(rf"\b(?:{_PROBABILITY}|g)\s?\d?\b", guess, re.IGNORECASE) for guess, _ in pairs
     )
     return pairs if is_list else []
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from semece.prompts.certainty_clauses import clauses
 from semece.prompts.confidences import UNREAD, Stated, is_of_error, read_stated
@@ -41,19 +40,25 @@ def read_probability(text: str) -> tuple[Guess, ...]:
 
 def _probability(plain: str) -> tuple[Guess, ...]:
     boxed = re.fullmatch(r"\$*\\boxed\{([^{}]*)\}\$*\.?", plain)
-    values = settled(plain, partial(labelled_values, statement=_PROBABILITY, read=_behind_label))
+    values = settled(plain, labelled_probabilities)
     if not values:
         lines = (boxed[1] if boxed else plain).split("\n")
         bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
-        whole = len(lines) == 1 and len(lines[0]) <= LONGEST and not bare_ones
+        whole = len(lines) == 1 and len(lines[0]) <= LONGEST and not bare_ones and not lines[0].rstrip().endswith("?")
         values = [as_stated(value) for value in (lines if whole else bare_ones) if value]
         if all(value == UNREAD for value in values):
             values = [as_stated(clause.text) for clause in clauses(plain)]
     return one_guess(values)
 
 
+def labelled_probabilities(text: str) -> list[Stated]:
+    """Read what follows 'confidence', 'probability' and the like as labels; what cannot be read is UNREAD."""
+    return labelled_values(text, _PROBABILITY, _behind_label)
+
+
 _ALONE = re.compile(
-    r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}(?:[;,:]|[.!?](?=\s)))?[^\w.;-]*(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
+    r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}(?:[;,:]|[.!?](?=\s)))?[^\w.;-]*"
+    r"(?:i(?:['’]d| would) (?:say|estimate|guess|put (?:it|this|that) at)\s+)?(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
     re.IGNORECASE,
 )
 """A line that is a decimal or a percentage alone, or ends in one after an answer or a sentence."""

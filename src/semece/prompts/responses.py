@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from semece.prompts.answer_places import Labels, Place, in_json, labelled, lines_of, stated, tagged
-from semece.prompts.certainty_clauses import stated_in_passing
 from semece.prompts.conclusions import conclude
 from semece.prompts.confidences import read_stated, without_errors
 from semece.prompts.final_message import final_message, is_blank
 from semece.prompts.markup import bare
 from semece.prompts.non_answers import is_non_answer
+from semece.prompts.passing_confidences import stated_in_passing
 from semece.prompts.tables import confidences_as_lines
 
 if TYPE_CHECKING:

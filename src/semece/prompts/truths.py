@@ -47,8 +47,8 @@ _CLAIMED = re.compile(rf"\b{_CLAIM}{_WORD}", re.IGNORECASE)
 """What a reply says anywhere of the answer."""
 _YES_OR_NO = re.compile(r"\W*(?P<yes>yes|no)\b[^\w\s]", re.IGNORECASE)
 _NEGATED = re.compile(
-    r"n['’]t\b|\b(?:not|never|cannot|if|whether|neither|nor|no|should|would|could|may|might|maybe|perhaps|either|or|"
-    r"options|candidates|choices|between)\b",
+    r"n['’]t\b|(?<!\bi )\bwould\b|\b(?:not|never|cannot|if|whether|neither|nor|no|should|could|may|might|maybe|perhaps|"
+    r"either|or|options|candidates|choices|between)\b",
     re.IGNORECASE,
 )
 _LETTER = r"[^\w\n(]{0,6}(?:\((?P<letter>[ABab])\)|(?P<bare>(?-i:[AB]))(?![\w'’]))"
@@ -145,7 +145,7 @@ def _remarked(plain: str) -> Stated:
         return UNREAD
     remark, letter = found["remark"], (found["letter"] or found["bare"]).lower()
     told, begins = _TRUE[letter], re.sub(r"^[\W_]+", "", remark)
-    if _AGAINST[letter].match(begins) or _REVISES.match(begins) or CORRECTS.search(remark):
+    if _AGAINST[letter].match(begins) or _UNDONE.match(begins) or _REVISES.match(begins) or CORRECTS.search(remark):
         return UNREAD
     named = [place.start() for place in re.finditer(r"\(b\)" if letter == "a" else r"\(a\)", remark, re.IGNORECASE)]
     if named and ("\n" not in found["apart"] or not all(_is_dismissed(remark, place) for place in named)):
@@ -159,6 +159,7 @@ def _is_dismissed(text: str, place: int) -> bool:
     return not re.search(r"\w", before) and bool(_DISMISSED.match(text[place:]))
 
 
+_UNDONE = re.compile(r"(?:true|false)\s+(?:is|would|or)\b", re.IGNORECASE)
 _DISMISSED = re.compile(r"\([AB]\)\s+(?:would|could|is (?:wrong|incorrect|not))\b", re.IGNORECASE)
 
 
@@ -174,8 +175,8 @@ _AGAINST: Mapping[str, re.Pattern[str]] = {
 def _concluded(plain: str) -> Stated:
     """Read the letter that the answer is said to be, or that the last sentence concludes with if no other is named."""
     named = {letter.lower() for letter in re.findall(r"\(([ABab])\)", plain)}
-    told = [*_ANSWER_IS.finditer(plain), *_IS_RIGHT.finditer(plain)]
-    said = [found for found in told if not _NEGATED.search(sentence_before(plain, found.start()))]
+    named_so = [*_ANSWER_IS.finditer(plain), *_IS_RIGHT.finditer(plain)]
+    said = [found for found in named_so if not _NEGATED.search(sentence_before(plain, found.start()))]
     letters = {(found["letter"] or found["bare"]).lower() for found in said}
     found = _CONCLUDES.search(plain)
     if found and found["bare"] and not _ASKED_FOR.search(sentence_before(plain, found.end())):

@@ -53,6 +53,10 @@ _ABOUT_IT = (
     rf"(?:[ \t]+(?:here|at best|(?:about|of|in|on|for) {_IT}"
     rf"|(?:(?:that|whether|if) )?{_IT}(?:['’]s| is) (?:correct|right|true)))?"
 )
+_OF_A_FACT = (
+    r"(?::|[ \t]that\b)(?![^.;!?\n]*(?:\b(?:not|never|wrong|incorrect|false|if|you|i)\b|n['’]t))[^.;!?\n]{1,80}"
+)
+"""What somebody is certain of, in words that deny nothing."""
 _CLOSES = r"(?=[^\w\n?]{0,4}(?:$|(?<=[.!;,])[ \t]|[ \t](?:because|since|as|given)\b|(?<=[-–—])[ \t]))"
 _LONGEST_PROSE = 1000
 """Characters of a reply without a label in which a claim is looked for."""
@@ -71,13 +75,14 @@ def _opens(*also: str) -> str:
 def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Give the patterns of a clause that claims a word: one that says 'I', and the word alone, first or last."""
     word = rf"[\"'“‘]?(?P<word>{'|'.join(words)})[\"'”’]?"
-    have = r"(?:i have|(?:i (?:can )?(?:say|answer|state) (?:it|this|that) )?with)"
     confidence = r"(?:(?: level| degree) of)? (?:confidence|certainty)"
+    have = rf"(?:i have|(?:i (?:can )?(?:say|answer|state) (?:it|this|that) |{_IT} is (?:correct|right|true) )?with)"
     has = rf"(?:{_I_SAY})?{have} (?:an? |the )?{word}{confidence}"
-    am = rf"(?:{_I_SAY}(?:{_I_AM})?|{_I_AM}|i (?=do not)){word}"
+    am = rf"(?:{_I_SAY}(?:{_I_AM})?|{_I_AM}|i (?=do not)){word}(?:{confidence})?"
     alone = rf"{word}(?:{confidence})?{_ABOUT_IT}"
     patterns = (
         *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
+        rf"{_opens('but', 'and')}{_I_AM}{word}{_OF_A_FACT}{_CLOSES}",
         rf"\A{_opens()}{alone}{_CLOSES}",
         rf"(?<!:){_opens()}{alone}[^\w\n?]*\Z",
     )
