@@ -204,14 +204,15 @@ def _is_plain(told: str, numbers: list[re.Match[str]]) -> bool:
     """Whether what stands around the numbers leaves no doubt that they are the confidence."""
     before, after = told[: numbers[0].start()], told[numbers[-1].end() :]
     signed = any(found["percent"] or found["whole"] for found in numbers)
-    if before.strip(_QUOTES) and not (signed or before.strip().lower() in _APPROXIMATELY):
+    if before.strip(_QUOTES) and not (signed or before.strip().lower() in APPROXIMATELY):
         return False
     return (
         len(before) <= 60 and not before[-1:].isalnum() and _FOLLOWING.fullmatch(after.lstrip("*_`\"')]}>")) is not None
     )
 
 
-_APPROXIMATELY = frozenset({"about", "around", "approximately", "approx.", "approx", "roughly", "circa", "ca.", "c."})
+APPROXIMATELY = frozenset({"about", "around", "approximately", "approx.", "approx", "roughly", "circa", "ca.", "c."})
+"""Words before a number that leave it as it is."""
 
 
 def _one(found: re.Match[str]) -> Stated:

@@ -35,7 +35,7 @@ LONGEST_TELLING = 400
 """Characters of a reply whose last clause is looked at."""
 
 _BEGINS = (
-    r"(?:^|(?<=[.!?;,|])[ \t]+|(?<=\w)[ \t]+(?=(?:so|and|but|thus|therefore|hence|with)\b))[^\w\n(]{0,20}"
+    r"(?:^|(?<=[.!?;:,|])[ \t]+|(?<=\w)[ \t]+(?=(?:so|and|but|thus|therefore|hence|with)\b))[^\w\n(]{0,20}"
     r"(?P<so>(?:so|and|but|thus|therefore|hence|overall|with),?\s+)?"
     r"(?:i(?:['’]d| would)? (?:say|think|believe|feel|guess)(?: that)?:?\s+)?"
     r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate|assign|give|describe)\s+"
@@ -51,7 +51,8 @@ _IN_ANSWER = (
 _ABOUT = rf"(?:\s+(?:level|score|rating))?(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"
 _SAYS = (
     r"(?P<says>(?(put)(?:as|at|of|to be)(?!\s+(?:least|most|\w+\s+as)\b)"
-    r"|(?:is|would be|of)(?:\s+(?:therefore|thus|hence|then|simply|just))?))\b\s*[:：]?"
+    r"|(?:(?:is|would be)(?:\s+(?:therefore|thus|hence|then|simply|just))?"
+    r"|of(?=\s+\W{0,3}(?:\d|(?:about|around|approximately|roughly|low|lowest|medium|high|highest)\b)))))\b\s*[:：]?"
 )
 _VALUE = (
     rf"[^\w\n(]{{0,6}}?(?:\s*(?:[:：→]+|[-=]>|=)|\s+{_SAYS}|\s+[-–—](?=\s)|\s*$|(?(put)(?P<bare>\s+)|(?!)))"
@@ -74,7 +75,7 @@ _CORRECTIONS = 8
 _MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?<=\w)_{1,2}(?!\w)")
 
 
-_CONDITION = re.compile(r"\b(?:if|unless|assuming|provided)\b", re.IGNORECASE)
+CONDITION = re.compile(r"\b(?:if|unless|assuming|provided)\b", re.IGNORECASE)
 _FORM = re.compile(
     r"^[^\w\n]{0,8}confidence: (?:N%, where N is a whole number from 0 to 100"
     r"|one of the five words lowest, low, medium, high, highest"
@@ -122,7 +123,7 @@ def labelled_values(text: str, statement: re.Pattern[str], read: Callable[[str],
         value = match["value"].strip(" \t\"'{}#")
         following = text[match.end() :].strip().split("\n", 1)[0]
         prose = bool(match["says"] or match["so"] or match["bare"])
-        if not (prose and _CONDITION.search(sentence_before(text, match.start()))):
+        if not (prose and CONDITION.search(sentence_before(text, match.start()))):
             stated.append((value or following.strip(), prose))
     kept = without_errors([value for value, _ in stated])
     found = [(read(value), prose) for value, prose in stated if value in kept]

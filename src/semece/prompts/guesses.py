@@ -189,7 +189,7 @@ def _row(row: Mapping[str, Any]) -> Pair:
     return (found[0], found[1]) if all(isinstance(each, str) for each in found) else ("", "")
 
 
-_QUOTES = ('""', "''", "“”", "‘’", "«»")
+_QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"))
 
 
 def _answer(text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from semece.prompts.certainty_clauses import clauses
-from semece.prompts.confidences import UNREAD, Stated, is_of_error, read_stated
+from semece.prompts.confidences import APPROXIMATELY, UNREAD, Stated, is_of_error, read_stated
 from semece.prompts.elicited import (
     LONGEST,
     Guess,
@@ -44,7 +44,7 @@ def _probability(plain: str) -> tuple[Guess, ...]:
     if not values:
         lines = (boxed[1] if boxed else plain).split("\n")
         bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
-        whole = len(lines) == 1 and len(lines[0]) <= LONGEST and not bare_ones and not lines[0].rstrip().endswith("?")
+        whole = len(lines) == 1 and not bare_ones and _is_statement(lines[0])
         values = [as_stated(value) for value in (lines if whole else bare_ones) if value]
         if all(value == UNREAD for value in values):
             values = [as_stated(clause.text) for clause in clauses(plain)]
@@ -56,9 +56,25 @@ def labelled_probabilities(text: str) -> list[Stated]:
     return labelled_values(text, _PROBABILITY, _behind_label)
 
 
+def _is_statement(line: str) -> bool:
+    """Whether a short line states how sure somebody is: it begins with a number, or says so in words."""
+    told = line.strip()
+    begins = re.match(rf"\W*(?:(?:{'|'.join(APPROXIMATELY)})\s+)?[^\w\n]*\d", told, re.IGNORECASE)
+    says_so = _SPEAKS.search(told) and not _OF_ELSE.search(told)
+    return len(told) <= LONGEST and not told.endswith("?") and bool(begins or says_so)
+
+
+_SPEAKS = re.compile(
+    r"\b(?:confiden\w*|certain\w*|sure\w*|probab\w*|likel\w*|chances?|odds|correct\w*|right|accura\w*|i|my|estimat\w*|"
+    r"sicher\w*|richtig|wahrschein\w*|sûre?|certaine?|confian\w*|segur\w*|cert[oae]|sicur\w*|zeker\w*)\b|[^\x00-\u024f]",
+    re.IGNORECASE,
+)
+"""Words of being sure; those of other scripts are not told apart."""
+_OF_ELSE = re.compile(r"\b(?:was|were|if|unless|he|she|they)\b", re.IGNORECASE)
 _ALONE = re.compile(
     r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}(?:[;,:]|[.!?](?=\s)))?[^\w.;-]*"
-    r"(?:i(?:['’]d| would) (?:say|estimate|guess|put (?:it|this|that) at)\s+)?(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
+    r"(?:i(?:['’]d| would) (?:say|estimate|guess|put (?:it|this|that) at)\s+)?"
+    r"(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
     re.IGNORECASE,
 )
 """A line that is a decimal or a percentage alone, or ends in one after an answer or a sentence."""

@@ -113,6 +113,8 @@ def _truth(plain: str) -> tuple[Guess, ...]:
 
 def _truths(plain: str) -> list[Stated]:
     """Read what a text says of the possible answer; none where it names both and nothing tells which."""
+    if plain.endswith("?") and "\n" not in plain:
+        return []
     values = labelled_values(plain, _ANSWER, _choice)
     if not values:
         lines = [line for line in plain.split("\n") if line.strip()]

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from semece.prompts.confidences import UNREAD, Stated
 from semece.prompts.elicited import (
+    CONDITION,
     LONGEST,
     Guess,
     first_asked,
     labelled_values,
     one_guess,
     plain_text,
+    sentence_before,
     settled,
     statement,
 )
@@ -57,7 +59,10 @@ _OF_A_FACT = (
     r"(?::|[ \t]that\b)(?![^.;!?\n]*(?:\b(?:not|never|wrong|incorrect|false|if|you|i)\b|n['’]t))[^.;!?\n]{1,80}"
 )
 """What somebody is certain of, in words that deny nothing."""
-_CLOSES = r"(?=[^\w\n?]{0,4}(?:$|(?<=[.!;,])[ \t]|[ \t](?:because|since|as|given)\b|(?<=[-–—])[ \t]))"
+_CLOSES = (
+    r"(?=[^\w\n?]{0,4}(?:$|(?<=[.!;,])[ \t]|[ \t](?:because|since|as|given)\b|(?<=[-–—])[ \t]))"
+    r"(?![^\w\n]{1,4}(?:if|unless|only|provided)\b)"
+)
 _LONGEST_PROSE = 1000
 """Characters of a reply without a label in which a claim is looked for."""
 
@@ -83,7 +88,7 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     patterns = (
         *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
         rf"{_opens('but', 'and')}{_I_AM}{word}{_OF_A_FACT}{_CLOSES}",
-        rf"\A{_opens()}{alone}{_CLOSES}",
+        rf"\A(?!\W*so[ \t]){_opens()}{alone}{_CLOSES}",
         rf"(?<!:){_opens()}{alone}[^\w\n?]*\Z",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
@@ -146,22 +151,23 @@ def _words(plain: str, words: Mapping[str, float], *, alone: bool) -> tuple[Gues
 
 def _alone(plain: str, words: Mapping[str, float]) -> Stated:
     """Read a reply without a label: the word alone, or clauses that claim one word where nothing else names one."""
-    if "\n" not in plain and len(plain) <= LONGEST and (stated := _word(plain, words)) != UNREAD:
+    is_short = "\n" not in plain and len(plain) <= LONGEST and not CONDITION.search(plain)
+    if is_short and (stated := _word(plain, words)) != UNREAD:
         return stated
     if len(plain) > _LONGEST_PROSE:
         return UNREAD
     told: set[str] = set()
 
     def without(claim: re.Match[str]) -> str:
-        told.add(claim["word"].lower())
+        is_bound = CONDITION.search(sentence_before(claim.string, claim.start()))
+        told.add("" if is_bound else claim["word"].lower())
         return ""
 
     rest = plain
     for pattern in _claims(tuple(words)):
         rest = pattern.sub(without, rest)
-    if len(told) != 1:
+    if len(told) != 1 or (word := told.pop()) not in words:
         return UNREAD
-    word = told.pop()
     rest = _OTHER_SENSE.sub(" ", re.sub(rf"\b{_I_AM}{word}\b", "", rest.lower()))
     return UNREAD if _named(rest, words) else Stated(words[word], words[word])
 
