@@ -44,11 +44,14 @@ _BEGINS = (
 )
 _TRUE = r"(?:correct|right|true)"
 _IN_ANSWER = (
-    rf"in\s+(?:my|this|the)\s+answer(?=\W*\s\w+\W)|that\s+(?:it|(?:my|this|the)\s+answer)\s+is\s+{_TRUE}"
+    rf"in\s+(?:my|this|the)\s+answer|that\s+(?:it|(?:my|this|the)\s+answer)\s+is\s+{_TRUE}"
     rf"|of\s+(?:(?:it|(?:my|this|the)\s+answer)\s+)?being\s+{_TRUE}"
     r"|(?:in|that|for)\b[^\n.;:]{0,80}?(?=\s+(?:is|would be)\b)"
 )
-_ABOUT = rf"(?:\s+(?:level|score|rating))?(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"
+_ABOUT = (
+    r"(?:\s+(?:level|score|rating))?(?:\s+(?:that\s+)?i\s+have)?"
+    rf"(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"
+)
 _SAYS = (
     r"(?P<says>(?(put)(?:as|at|of|to be)(?!\s+(?:least|most|\w+\s+as)\b)"
     r"|(?:(?:is|would be)(?:\s+(?:therefore|thus|hence|then|simply|just))?"

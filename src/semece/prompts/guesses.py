@@ -37,7 +37,7 @@ _CONTINUED = re.compile(r"(?!\W*G1)[^\n]{1,200}\n\s*(?:P1|G2)\b", re.IGNORECASE)
 
 _INLINE = re.compile(
     r"(?P<guess>.+?)(?:\s*(?:[(\[{|:：;,=/→]|[-=]>)|\s+[-–—]+)[\s(\[|]*"
-    rf"(?:(?:with )?(?:an? )?{_PROBABILITY}\s?\d?\s*(?:[:=：]|of\b|is\b)?\s*)?"
+    rf"(?:(?:with )?(?:an? )?{_PROBABILITY}(?:\s?\d?\s*[:=：]|\s+(?:of|is)\b|(?=\s))\s*)?"
     r"(?P<said>[~≈]?\s?\d{1,3}(?:[.,]\d+)?\s?\\?(?:%|percent\b)|0?\.\d+|[01]\.0+|(?<=[(\[])\d{1,3}(?=\s?[)\]]))"
     rf"(?:\s(?:likely|confident|certain|sure|{_PROBABILITY}))?[)\]}}]*(?:\s*(?:[(,;:]|[-–—]\s)[^%\d\n]*)?[.,;|\s]*",
     re.IGNORECASE,
@@ -194,7 +194,8 @@ _QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"))
 
 def _answer(text: str) -> str:
     """Give a guess without what stands between it and its probability, and without quotes around it."""
-    told = text.strip(" \t\n,;|}")
+    told = text.strip(" \t\n,;|")
+    told = told.rstrip(" }") if told.count("}") > told.count("{") else told
     told = bare(_STRAY.sub("", told) if len(told) <= _LONGEST else told)
     for opens, closes in _QUOTES:
         if told.startswith(opens) and told.endswith(closes) and not {opens, closes} & set(told[1:-1]):

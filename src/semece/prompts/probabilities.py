@@ -16,6 +16,7 @@ from semece.prompts.elicited import (
     settled,
     statement,
 )
+from semece.prompts.markup import unwrap
 
 _PROBABILITY = statement("confidence|certainty|probability|likelihood|p")
 
@@ -39,10 +40,9 @@ def read_probability(text: str) -> tuple[Guess, ...]:
 
 
 def _probability(plain: str) -> tuple[Guess, ...]:
-    boxed = re.fullmatch(r"\$*\\boxed\{([^{}]*)\}\$*\.?", plain)
     values = settled(plain, labelled_probabilities)
     if not values:
-        lines = (boxed[1] if boxed else plain).split("\n")
+        lines = unwrap(plain.removesuffix(".")).split("\n")
         bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
         whole = len(lines) == 1 and not bare_ones and _is_statement(lines[0])
         values = [as_stated(value) for value in (lines if whole else bare_ones) if value]
@@ -59,9 +59,10 @@ def labelled_probabilities(text: str) -> list[Stated]:
 def _is_statement(line: str) -> bool:
     """Whether a short line states how sure somebody is: it begins with a number, or says so in words."""
     told = line.strip()
+    if len(told) > LONGEST or told.endswith("?"):
+        return False
     begins = re.match(rf"\W*(?:(?:{'|'.join(APPROXIMATELY)})\s+)?[^\w\n]*\d", told, re.IGNORECASE)
-    says_so = _SPEAKS.search(told) and not _OF_ELSE.search(told)
-    return len(told) <= LONGEST and not told.endswith("?") and bool(begins or says_so)
+    return bool(begins or (_SPEAKS.search(told) and not _OF_ELSE.search(told)))
 
 
 _SPEAKS = re.compile(

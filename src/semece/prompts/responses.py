@@ -155,7 +155,7 @@ def _asked_alone(text: str, labels: Labels, *, continues_answer: bool) -> str:
         text = f"{labels.answer}: {text.lstrip(' ')}"
     for found in list(_NEXT_QUESTION.finditer(text))[:_QUESTIONS]:
         before = text[: found.start()]
-        if before.strip() and _answers(before, labels):
+        if before.strip() and (_answers(before, labels) or stated(lines_of(before), before, labels.confidence)[0]):
             return before
     return text
 

@@ -43,7 +43,7 @@ _VERDICT = re.compile(
     re.IGNORECASE,
 )
 """A sentence that is a verdict: 'The possible answer is incorrect', 'It is not true', 'Wrong'."""
-_CLAIMED = re.compile(rf"\b{_CLAIM}{_WORD}", re.IGNORECASE)
+_CLAIMED = re.compile(rf"\b{_CLAIM}{_WORD}(?!\s+that\b)", re.IGNORECASE)
 """What a reply says anywhere of the answer."""
 _YES_OR_NO = re.compile(r"\W*(?P<yes>yes|no)\b[^\w\s]", re.IGNORECASE)
 _NEGATED = re.compile(
@@ -99,8 +99,20 @@ def read_true(text: str) -> tuple[Guess, ...]:
     >>> read_true("(A) False"), read_true("True or False")
     ((), ())
     """
-    told = plain_text(text).translate(_WIDE)
+    told = _ELSEWHERE.sub(_in_english, plain_text(text).translate(_WIDE))
     return first_asked(re.sub(r"\$*\\boxed\{(?:\\text\{)?([^{}]*)\}*\$*", r"\1", told), _truth)
+
+
+_ELSEWHERE = re.compile(
+    r"(?P<letter>\([AB]\)|\b[AB][).:])(?P<apart>\s*)(?:(?P<true>vrai|vero|verdade?i?ro|wahr|richtig|correcto|正确|真|正しい)"
+    r"|(?P<false>faux|fals[oa]|falsch|incorrecto|错误|假|間違い))(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def _in_english(found: re.Match[str]) -> str:
+    """Write the word behind a letter in English."""
+    return f"{found['letter']}{found['apart']}{'True' if found['true'] else 'False'}"
 
 
 _WIDE = str.maketrans("（）：．", "():.")
@@ -178,13 +190,13 @@ def _concluded(plain: str) -> Stated:
     """Read the letter that the answer is said to be, or that the last sentence concludes with if no other is named."""
     named = {letter.lower() for letter in re.findall(r"\(([ABab])\)", plain)}
     named_so = [*_ANSWER_IS.finditer(plain), *_IS_RIGHT.finditer(plain)]
-    said = [found for found in named_so if not _NEGATED.search(sentence_before(plain, found.start()))]
+    said = [found for found in named_so if not _is_negated(sentence_before(plain, found.start()))]
     letters = {(found["letter"] or found["bare"]).lower() for found in said}
     found = _CONCLUDES.search(plain)
     if found and found["bare"] and not _ASKED_FOR.search(sentence_before(plain, found.end())):
         found = None
     begin = max(found.start("letter"), found.start("bare")) if found else 0
-    if not letters and found and len(named) <= 1 and not _NEGATED.search(sentence_before(plain, begin)):
+    if not letters and found and len(named) <= 1 and not _is_negated(sentence_before(plain, begin)):
         letters = {(found["letter"] or found["bare"]).lower()} | named
     rest = plain[said[-1].end() :] if said else ""
     if (
@@ -200,6 +212,12 @@ def _concluded(plain: str) -> Stated:
     return UNREAD if len(told) > 1 else _TRUE[letter]
 
 
+def _is_negated(before: str) -> bool:
+    """Whether what stands before a letter in its sentence takes it back; what leads to a 'so' does not."""
+    return bool(_IF.search(before) or _NEGATED.search(re.split(r"\b(?:so|hence|thus|therefore)\b", before)[-1]))
+
+
+_IF = re.compile(r"\b(?:if|whether)\b", re.IGNORECASE)
 _ASKED_FOR = re.compile(r"\b(?:answer|option|choice)\b", re.IGNORECASE)
 
 

@@ -52,7 +52,7 @@ _I_SAY = r"i(?:['’]d| would|['’]ll| will)(?: have to)? (?:say|go with|choose
 _I_AM = r"i(?: am|['’]m)[ \t]+"
 _IT = r"(?:it|this|that|(?:my|this|the|that) (?:answer|one|question))"
 _ABOUT_IT = (
-    rf"(?:[ \t]+(?:here|at best|(?:about|of|in|on|for) {_IT}"
+    rf"(?:[ \t]+(?:here|(?:about|of|in|on|for) {_IT}"
     rf"|(?:(?:that|whether|if) )?{_IT}(?:['’]s| is) (?:correct|right|true)))?"
 )
 _OF_A_FACT = (
@@ -83,7 +83,7 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     confidence = r"(?:(?: level| degree) of)? (?:confidence|certainty)"
     have = rf"(?:i have|(?:i (?:can )?(?:say|answer|state) (?:it|this|that) |{_IT} is (?:correct|right|true) )?with)"
     has = rf"(?:{_I_SAY})?{have} (?:an? |the )?{word}{confidence}"
-    am = rf"(?:{_I_SAY}(?:{_I_AM})?|{_I_AM}|i (?=do not)){word}(?:{confidence})?"
+    am = rf"(?:{_I_SAY}(?:{_I_AM}|i (?=do not))?|{_I_AM}|i (?=do not)){word}(?:{confidence})?"
     alone = rf"{word}(?:{confidence})?{_ABOUT_IT}"
     patterns = (
         *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
