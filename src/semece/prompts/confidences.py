@@ -101,7 +101,7 @@ _BOUND = re.compile(
 )
 _FOLLOWING = re.compile(
     r"\s*(?:(?:confident|confidence|certain|certainty|sure|likely|likelihood|probability|chance|that|based|because|since|"
-    r"given|as|for|in)\b.*|of (?:certainty|confidence|probability)\b.*|[^\w\s%/+].*)?",
+    r"given|as|for|in|segur[oa]|sicher|sûre?|sicur[oa])\b.*|of (?:certainty|confidence|probability)\b.*|[^\w\s%/+].*)?",
     re.IGNORECASE | re.DOTALL,
 )
 _REASON = re.compile(r"[.;!](?=\s)|\n|,?\s\b(?:because|since|given|based|as)\b|\s[-–—]\s(?!\d)")

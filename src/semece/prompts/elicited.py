@@ -49,7 +49,7 @@ _IN_ANSWER = (
     r"|(?:in|that|for)\b[^\n.;:]{0,80}?(?=\s+(?:is|would be)\b)"
 )
 _ABOUT = (
-    r"(?:\s+(?:level|score|rating))?(?:\s+(?:that\s+)?i\s+have)?"
+    r"(?:[\s_]+(?:level|score|rating))?(?:\s+(?:that\s+)?i\s+have)?"
     rf"(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"
 )
 _SAYS = (
@@ -79,6 +79,7 @@ _MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?
 
 
 CONDITION = re.compile(r"\b(?:if|unless|assuming|provided)\b", re.IGNORECASE)
+_WITH = re.compile(r"\W*with\b", re.IGNORECASE)
 _FORM = re.compile(
     r"^[^\w\n]{0,8}confidence: (?:N%, where N is a whole number from 0 to 100"
     r"|one of the five words lowest, low, medium, high, highest"
@@ -126,7 +127,8 @@ def labelled_values(text: str, statement: re.Pattern[str], read: Callable[[str],
         value = match["value"].strip(" \t\"'{}#")
         following = text[match.end() :].strip().split("\n", 1)[0]
         prose = bool(match["says"] or match["so"] or match["bare"])
-        if not (prose and CONDITION.search(sentence_before(text, match.start()))):
+        before = sentence_before(text, match.start())
+        if not (prose and (CONDITION.search(before) or (_WITH.match(match[0]) and is_of_error(before)))):
             stated.append((value or following.strip(), prose))
     kept = without_errors([value for value, _ in stated])
     found = [(read(value), prose) for value, prose in stated if value in kept]

@@ -36,7 +36,7 @@ _CONTINUED = re.compile(r"(?!\W*G1)[^\n]{1,200}\n\s*(?:P1|G2)\b", re.IGNORECASE)
 """A reply that goes on where a prompt ends, behind ``G1:``."""
 
 _INLINE = re.compile(
-    r"(?P<guess>.+?)(?:\s*(?:[(\[{|:：;,=/→]|[-=]>)|\s+[-–—]+)[\s(\[|]*"
+    r"(?P<guess>.+?)(?:\s*(?:[(\[{|:：;,=/→]|[-=]>)|\s+(?:[-–—]+|with\b))[\s(\[|]*"
     rf"(?:(?:with )?(?:an? )?{_PROBABILITY}(?:\s?\d?\s*[:=：]|\s+(?:of|is)\b|(?=\s))\s*)?"
     r"(?P<said>[~≈]?\s?\d{1,3}(?:[.,]\d+)?\s?\\?(?:%|percent\b)|0?\.\d+|[01]\.0+|(?<=[(\[])\d{1,3}(?=\s?[)\]]))"
     rf"(?:\s(?:likely|confident|certain|sure|{_PROBABILITY}))?[)\]}}]*(?:\s*(?:[(,;:]|[-–—]\s)[^%\d\n]*)?[.,;|\s]*",

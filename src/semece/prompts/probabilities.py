@@ -7,6 +7,7 @@ import re
 from semece.prompts.certainty_clauses import clauses
 from semece.prompts.confidences import APPROXIMATELY, UNREAD, Stated, is_of_error, read_stated
 from semece.prompts.elicited import (
+    CONDITION,
     LONGEST,
     Guess,
     first_asked,
@@ -43,7 +44,7 @@ def _probability(plain: str) -> tuple[Guess, ...]:
     values = settled(plain, labelled_probabilities)
     if not values:
         lines = unwrap(plain.removesuffix(".")).split("\n")
-        bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not is_of_error(found[0])]
+        bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not _bound(found[0])]
         whole = len(lines) == 1 and not bare_ones and _is_statement(lines[0])
         values = [as_stated(value) for value in (lines if whole else bare_ones) if value]
         if all(value == UNREAD for value in values):
@@ -54,6 +55,11 @@ def _probability(plain: str) -> tuple[Guess, ...]:
 def labelled_probabilities(text: str) -> list[Stated]:
     """Read what follows 'confidence', 'probability' and the like as labels; what cannot be read is UNREAD."""
     return labelled_values(text, _PROBABILITY, _behind_label)
+
+
+def _bound(line: str) -> bool:
+    """Whether a line speaks of an error, or of what holds only if something else does."""
+    return is_of_error(line) or CONDITION.search(line) is not None
 
 
 def _is_statement(line: str) -> bool:

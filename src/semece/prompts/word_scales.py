@@ -48,7 +48,10 @@ _ENDS = re.compile(
 _BRACKETS = re.compile(r"^[ \t]*\(([^()\n]+)\)[ \t]*$", re.MULTILINE)
 _WRAPPED = re.compile(r"\$?\\(?:boxed|text(?:bf|it)?|mathrm)\{([^\\{}\n]*)\}\$?")
 _NOT_KNOWN = re.compile(r"\b(?:do[ _-]not|don['’]?t)(?: really)?[ _-]know\b", re.IGNORECASE)
-_I_SAY = r"i(?:['’]d| would|['’]ll| will)(?: have to)? (?:say|go with|choose|pick|answer)(?: that)?[:,]?[ \t]+"
+_I_SAY = (
+    r"i(?:['’]d| would|['’]ll| will)?(?: have to)? "
+    r"(?:(?:say|go with|choose|pick|answer)(?: that)?|rate (?:it|this|my answer)(?: as)?)[:,]?[ \t]+"
+)
 _I_AM = r"i(?: am|['’]m)[ \t]+"
 _IT = r"(?:it|this|that|(?:my|this|the|that) (?:answer|one|question))"
 _ABOUT_IT = (
@@ -60,7 +63,7 @@ _OF_A_FACT = (
 )
 """What somebody is certain of, in words that deny nothing."""
 _CLOSES = (
-    r"(?=[^\w\n?]{0,4}(?:$|(?<=[.!;,])[ \t]|[ \t](?:because|since|as|given)\b|(?<=[-–—])[ \t]))"
+    r"(?=[^\w\n?]{0,4}(?:$|(?<=[.!;,:])[ \t]|[ \t](?:because|since|as|given)\b|(?<=[-–—])[ \t]))"
     r"(?![^\w\n]{1,4}(?:if|unless|only|provided)\b)"
 )
 _LONGEST_PROSE = 1000
@@ -72,7 +75,7 @@ def _opens(*also: str) -> str:
     so = "|".join(("so", "thus", "therefore", "hence", *also))
     opening = rf"(?:{so}|overall|in short|well|okay|sure|of course|honestly|frankly|to be honest)\b|(?:yes|no)\b(?! )"
     begins = rf"(?:^|(?<=[-.!?;:,…)–—])[ \t]|(?<=\w)[ \t]+(?=(?:{so})\b))[^\w\n]{{0,8}}"
-    answer = r"(?:(?:(?:the|my)[ \t]+)?(?:final[ \t]+)?(?:answer|choice|rating)(?:[ \t]+is)?[^\w\n?]{1,4})?"
+    answer = r"(?:(?:(?:the|my)[ \t]+)?(?:final[ \t]+)?(?:answer|choice|rating|word|level)(?:[ \t]+is)?[^\w\n?]{1,4})?"
     return rf"{begins}(?:(?:{opening})[^\w\n?]{{1,4}}){{0,2}}{answer}"
 
 
@@ -83,7 +86,7 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     confidence = r"(?:(?: level| degree) of)? (?:confidence|certainty)"
     have = rf"(?:i have|(?:i (?:can )?(?:say|answer|state) (?:it|this|that) |{_IT} is (?:correct|right|true) )?with)"
     has = rf"(?:{_I_SAY})?{have} (?:an? |the )?{word}{confidence}"
-    am = rf"(?:{_I_SAY}(?:{_I_AM}|i (?=do not))?|{_I_AM}|i (?=do not)){word}(?:{confidence})?"
+    am = rf"(?:{_I_SAY}(?:{_I_AM}|i (?=do not))?|{_I_AM}|i (?:really |simply )?(?=do not)){word}(?:{confidence})?"
     alone = rf"{word}(?:{confidence})?{_ABOUT_IT}"
     patterns = (
         *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
@@ -96,7 +99,7 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
 
 _LAYERS = 3
 _ECHO = re.compile(
-    r"(?:one of the (?:five words|three forms) |\b(?:on|of|from) the scale )?"
+    r"(?:one of the (?:five words|three forms) |\b(?:on|of|from) (?:the|a) scale (?:of )?)?"
     r"\(?(?:lowest, low, medium, high, highest|do not know, uncertain, certain)\)?[:,]?(?=[ \t]*[\w*(])",
     re.IGNORECASE,
 )
@@ -166,10 +169,38 @@ def _alone(plain: str, words: Mapping[str, float]) -> Stated:
     rest = plain
     for pattern in _claims(tuple(words)):
         rest = pattern.sub(without, rest)
+    if not told:
+        return _at_the_end(plain, words)
     if len(told) != 1 or (word := told.pop()) not in words:
         return UNREAD
     rest = _OTHER_SENSE.sub(" ", re.sub(rf"\b{_I_AM}{word}\b", "", rest.lower()))
-    return UNREAD if _named(rest, words) else Stated(words[word], words[word])
+    return UNREAD if _named(rest, words) else _value(word, words)
+
+
+_OF_CONFIDENCE = re.compile(
+    r"\b(?:confiden\w*|certainty|sure|scale|words?|rat(?:e|ing)|choose|choice|pick|select)\b", re.IGNORECASE
+)
+_DENIES = re.compile(
+    r"n['’]t\b|\b(?:not|never|no|nor|neither|hardly|than|or|if|whether|unless|wrong|that|which)\b", re.IGNORECASE
+)
+
+
+def _at_the_end(plain: str, words: Mapping[str, float]) -> Stated:
+    """Read the word that ends a last sentence about confidence, if nothing there denies it and nothing names another."""
+    last = re.split(r"(?<=[.!?])\s|\n", plain)[-1]
+    leads = r"(?:\b(?:is|as|be|of|at|to|it|select|choose|pick)[ \t]|[:=])[^\w\n]{0,4}"
+    ends = rf"{leads}(?P<word>{'|'.join(words)})[^\w?]*\Z"
+    found = re.search(ends, last, re.IGNORECASE)
+    before = last[: found.start("word")] if found else ""
+    if not found or not _OF_CONFIDENCE.search(before) or _DENIES.search(before):
+        return UNREAD
+    ahead = plain[: len(plain) - len(last)] + before
+    return UNREAD if _named(_OTHER_SENSE.sub(" ", ahead.lower()), words) else _value(found["word"], words)
+
+
+def _value(word: str, words: Mapping[str, float]) -> Stated:
+    number = words[word.lower()]
+    return Stated(number, number)
 
 
 def _named(text: str, words: Iterable[str]) -> bool:
@@ -188,7 +219,7 @@ def _unwrapped(text: str) -> str:
 def _word(value: str, words: Mapping[str, float]) -> Stated:
     """Read one word of a scale; what follows it must be apart from it and name no other."""
     told = value.strip(" \t\"'“”[](){}<>").lower()
-    told = re.sub(r"^i(?: am|['’]m)?\s+", "", told)
+    told = re.sub(r"^\W*(?:i(?: am|['’]m)?\s+)?", "", told)
     ends = _ENDS.search(told)
     word, rest = (told[: ends.start()], told[ends.end() :]) if ends else (told, "")
     number = words.get(re.sub(r"[^\w?]+$", "", word))
