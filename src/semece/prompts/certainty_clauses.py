@@ -36,7 +36,8 @@ _BEGINS = (
     r"|\s+(?=(?:and )?(?:i|i['’][dm]|there|there['’]s|with)\b))[*_]{0,3}(?:(?:and|but|so|though|although),?\s+)?"
 )
 _CLAUSE = re.compile(
-    rf"{_BEGINS}(?:{_SAY}?{_AM}?(?:about |around )?(?:an? )?{_NUMBER} {_SURE}|confidence:? (?P<in>\d{{1,3}}\s?%))"
+    rf"{_BEGINS}(?:{_SAY}?{_AM}?(?:about |around )?(?:an? )?{_NUMBER} {_SURE}"
+    r"|(?:with (?:an? )?)?(?:confidence|probability|certainty)(?: of|:)? (?P<in>\d{1,3}\s?%))"
     r"(?=[^\w\n%]*$|[.!,;)\]]|\s(?:because|since|as|but|given)\b|\s[-–—]\s)(?![,;]?\s(?:or|to|if|unless|when)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -59,7 +60,7 @@ def clauses(text: str) -> Iterator[Clause]:
         return
     for found in _CLAUSE.finditer(text):
         sentence = re.split(r"[.!?](?=\s|$)|\n", text[max(found.start() - _LONGEST, 0) : found.start()])[-1]
-        is_apart = re.match(r"[^\w\s]", found[0]) is not None
+        is_apart = re.match(r"\s*[^\w\s]", found[0]) is not None
         ahead = "" if is_apart else re.split(r"[,;:(\[]", sentence)[-1][-40:]
         value = found["value"] or found["in"]
         is_told = read_stated(value) != UNREAD and read_stated(f"{ahead} {value} sure") != UNREAD

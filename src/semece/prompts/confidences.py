@@ -99,6 +99,7 @@ _BOUND = re.compile(
     r"|nearly|almost|to|or)\b",
     re.IGNORECASE,
 )
+_ODDS = re.compile(r"\d\s?:\s?\d")
 _FOLLOWING = re.compile(
     r"\s*(?:(?:confident|confidence|certain|certainty|sure|likely|likelihood|probability|chance|that|based|because|since|"
     r"given|as|for|in|segur[oa]|sicher|sûre?|sicur[oa])\b.*|of (?:certainty|confidence|probability)\b.*|[^\w\s%/+].*)?",
@@ -137,7 +138,7 @@ def read_stated(text: str) -> Stated:
     ``90%``, ``90 percent``; a decimal up to 1 as it is; a number above 10 and up to 100 is a percent; ``95/100`` and
     ``8 out of 10`` are what they say; ``~90%``, ``9e-1``, numbers in quotes or brackets. A range, a bound, two
     different numbers and words are not read; nor is how likely an error is, nor a certainty that is denied. Nothing is
-    clamped. ``50/50`` and ``40/60`` are odds.
+    clamped. ``50/50``, ``40/60`` and ``50:50`` are odds.
 
     Examples
     --------
@@ -151,7 +152,7 @@ def read_stated(text: str) -> Stated:
     plain = _unquoted(text[:_LONGEST])
     told, *reason = _REASON.split(plain, maxsplit=1)
     numbers = list(_NUMBER.finditer(told))
-    if not numbers or _BOUND.search(_NUMBER.sub("", told)) or not _is_plain(told, numbers):
+    if not numbers or _ODDS.search(told) or _BOUND.search(_NUMBER.sub("", told)) or not _is_plain(told, numbers):
         return UNREAD
     if any(found["percent"] or _one(found).scale == "decimal" for found in _NUMBER.finditer("".join(reason))):
         return UNREAD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from semece.prompts.confidences import UNREAD
@@ -28,17 +29,18 @@ _MARK = re.compile(
 _GUESS = re.compile(rf"(?<![\w.])g(?:uess)?\s?#?\d{_ENDS}", re.IGNORECASE)
 _ITEM = re.compile(
     r"^[ \t]*(?:\(?(?P<number>\d)[.)][ \t]+(?:guess[:：][ \t]*)?"
+    r"|(?P<bare>guess[ \t]*[:：])[ \t]*"
     r"|(?:my )?(?P<nth>first|second|third|fourth|1st|2nd|3rd|4th)(?: best)? guess(?:\s*[:：]|\s+[-–—])[ \t]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _NTH = {"first": 1, "second": 2, "third": 3, "fourth": 4}
-_CONTINUED = re.compile(r"(?!\W*G1)[^\n]{1,200}\n\s*(?:P1|G2)\b", re.IGNORECASE)
+_CONTINUED = re.compile(r"(?![^\n]*\bG(?:uess)?\s?\d)[^\n]{1,200}\n\s*(?:P1|G2)\b", re.IGNORECASE)
 """A reply that goes on where a prompt ends, behind ``G1:``."""
 
 _INLINE = re.compile(
-    r"(?P<guess>.+?)(?:\s*(?:[(\[{|:：;,=/→]|[-=]>)|\s+(?:[-–—]+|with\b))[\s(\[|]*"
-    rf"(?:(?:with )?(?:an? )?{_PROBABILITY}(?:\s?\d?\s*[:=：]|\s+(?:of|is)\b|(?=\s))\s*)?"
-    r"(?P<said>[~≈]?\s?\d{1,3}(?:[.,]\d+)?\s?\\?(?:%|percent\b)|0?\.\d+|[01]\.0+|(?<=[(\[])\d{1,3}(?=\s?[)\]]))"
+    r"(?P<guess>.+?)(?:\s*(?:[(\[{|:：;,=/→…]|[-=]>|\.{2,})|\s+(?:[-–—]+|with\b))[\s(\[|]*"
+    rf"(?:(?:with )?(?:an? )?{_PROBABILITY}(?:\s?\d?\s*[:=：]|\s?\d(?=\s)|\s+(?:of|is)\b|(?=\s))\s*)?"
+    r"(?P<said>(?:[~≈]\s?|(?:about|around|approximately|roughly)\s)?\d{1,3}(?:[.,]\d+)?\s?\\?(?:%|percent\b)|0?\.\d+|[01]\.0+|(?<=[(\[])\d{1,3}(?=\s?[)\]]))"
     rf"(?:\s(?:likely|confident|certain|sure|{_PROBABILITY}))?[)\]}}]*(?:\s*(?:[(,;:]|[-–—]\s)[^%\d\n]*)?[.,;|\s]*",
     re.IGNORECASE,
 )
@@ -81,17 +83,20 @@ def _guesses(plain: str) -> tuple[Guess, ...]:
     if not pairs:
         marked = _BEFORE_COLON.sub(r"\g<mark>: \g<guess> (\g<said>)", plain)
         marked = f"G1: {marked}" if _CONTINUED.match(marked) else marked
-        marked = marked if _GUESS.search(marked) else _ITEM.sub(_as_mark, marked)
+        if not _GUESS.search(marked):
+            places = count(1)
+            marked = _ITEM.sub(lambda item: f"G{_number(item) or next(places)}: ", marked)
         pairs = _marked(marked) if _GUESS.search(marked) else _in_lines(plain)
     guesses = [Guess(_answer(answer), as_stated(_LIKELY.sub("", said))) for answer, said in pairs]
     whole = all(guess.answer and guess.said != UNREAD for guess in guesses)
     return tuple(guesses) if whole else ()
 
 
-def _as_mark(item: re.Match[str]) -> str:
-    """Write the number of an item as the mark of a guess."""
-    number = item["number"] or _NTH.get(item["nth"].lower()) or item["nth"][0]
-    return f"G{number}: "
+def _number(item: re.Match[str]) -> str | int | None:
+    """Give the number of an item; None if it has none."""
+    if item["nth"]:
+        return _NTH.get(item["nth"].lower()) or item["nth"][0]
+    return item["number"]
 
 
 def _marked(text: str) -> list[Pair]:
@@ -124,7 +129,7 @@ def _inline(line: str) -> Pair:
 
 def _in_lines(text: str) -> list[Pair]:
     """Read lines without numbers, two or more, if each that has a percentage is a guess with its probability."""
-    lines = [line.strip() for line in text.split("\n")]
+    lines = [line.strip() for line in re.split(r"\n|(?<=%)[,;]\s|(?<=%\))[,;]\s", text)]
     pairs = [_inline(line) for line in lines if "%" in line]
     is_list = len(pairs) > 1 and not any(
         re.search(rf"\b(?:{_PROBABILITY}|g)\s?\d?\b", guess, re.IGNORECASE) for guess, _ in pairs

@@ -49,7 +49,9 @@ def _behind(text: str) -> tuple[str, str] | None:
     if len(numbers) != 1 or read_stated(numbers[0]) == UNREAD:
         return None
     stated = [value for value in labelled_probabilities(text) if value == read_stated(numbers[0])]
-    return ("", numbers[0]) if stated or _ALONE.fullmatch(text) else _beside(text, True)
+    if stated or _ALONE.fullmatch(text) or any(clause.start == 0 for clause in clauses(text)):
+        return "", numbers[0]
+    return _beside(text, True)
 
 
 def _beside(text: str, is_labelled: bool) -> tuple[str, str] | None:

@@ -17,7 +17,7 @@ from semece.prompts.elicited import (
     settled,
     statement,
 )
-from semece.prompts.markup import unwrap
+from semece.prompts.markup import last_box, unwrap
 
 _PROBABILITY = statement("confidence|certainty|probability|likelihood|p")
 
@@ -47,6 +47,8 @@ def _probability(plain: str) -> tuple[Guess, ...]:
         bare_ones = [found["value"] for found in map(_ALONE.fullmatch, lines) if found and not _bound(found[0])]
         whole = len(lines) == 1 and not bare_ones and _is_statement(lines[0])
         values = [as_stated(value) for value in (lines if whole else bare_ones) if value]
+        if all(value == UNREAD for value in values) and plain.count("\\boxed") == 1 and (box := last_box(plain)):
+            values = [as_stated(box[2])]
         if all(value == UNREAD for value in values):
             values = [as_stated(clause.text) for clause in clauses(plain)]
     return one_guess(values)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 _ANSWER = statement("(?:(?:possible|proposed|correct|given)?[ _]?answer|choice|verdict|conclusion)")
 _CHOICE = re.compile(
-    r"[^\w(]{0,8}(?:(?P<yes>yes|no)\b[^\w\s(]{1,3}\s{0,4})?"
-    r"(?:it(?: is|['’]s)|i (?:would )?(?:choose|pick|say)(?: option)?|option|choice)?[^\w(]{0,4}"
+    r"[^\w(]{0,8}(?:(?P<yes>yes|no)\b[^\w(]{1,4})?"
+    r"(?:it(?: is|['’]s)|i (?:would )?(?:choose|pick|say|think|believe)(?: option)?|option|choice)?[^\w(]{0,4}"
     r"(?:(?P<letter>\([ABab]\)|(?:[AB](?=\s*(?:[).:\]}\"'<]|[-–—]\s|$)))[).:]?)[^\w(]{0,4}(?P<after>true\b|false\b)?"
     r"|(?P<word>true|false)\b)",
     re.IGNORECASE,
@@ -60,7 +60,7 @@ _CONCLUDES = re.compile(
 )
 _ANSWER_IS = re.compile(rf"\b(?:answer|option|choice)(?: is| is therefore| is thus)[:]?{_LETTER}", re.IGNORECASE)
 _IS_RIGHT = re.compile(
-    r"\((?P<letter>[AB])\)(?P<bare>)(?: (?:true|false))? is (?:the )?(?:correct|right)"
+    r"(?:\((?P<letter>[AB])\)|(?:option|choice) (?P<bare>[AB]))(?: (?:true|false))? is (?:the )?(?:correct|right)"
     r"(?: (?:answer|choice|option|one))?(?=\W{0,8}(?:\n|\Z)|[.,;!])",
     re.IGNORECASE,
 )

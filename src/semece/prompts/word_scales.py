@@ -52,7 +52,8 @@ _I_SAY = (
     r"i(?:['’]d| would|['’]ll| will)?(?: have to)? "
     r"(?:(?:say|go with|choose|pick|answer)(?: that)?|rate (?:it|this|my answer)(?: as)?)[:,]?[ \t]+"
 )
-_I_AM = r"i(?: am|['’]m)[ \t]+"
+_I_AM = r"i(?: am|['’]m| remain| feel)[ \t]+"
+_I_DO = r"i (?:really |simply |honestly |just )?(?=do not)"
 _IT = r"(?:it|this|that|(?:my|this|the|that) (?:answer|one|question))"
 _ABOUT_IT = (
     rf"(?:[ \t]+(?:here|(?:about|of|in|on|for) {_IT}"
@@ -85,8 +86,8 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     word = rf"[\"'“‘]?(?P<word>{'|'.join(words)})[\"'”’]?"
     confidence = r"(?:(?: level| degree) of)? (?:confidence|certainty)"
     have = rf"(?:i have|(?:i (?:can )?(?:say|answer|state) (?:it|this|that) |{_IT} is (?:correct|right|true) )?with)"
-    has = rf"(?:{_I_SAY})?{have} (?:an? |the )?{word}{confidence}"
-    am = rf"(?:{_I_SAY}(?:{_I_AM}|i (?=do not))?|{_I_AM}|i (?:really |simply )?(?=do not)){word}(?:{confidence})?"
+    has = rf"(?:{_I_SAY})?{have} (?:an? |the |only )?{word}{confidence}"
+    am = rf"(?:{_I_SAY}(?:{_I_AM}|{_I_DO})?|{_I_AM}|{_I_DO}){word}(?:{confidence})?"
     alone = rf"{word}(?:{confidence})?{_ABOUT_IT}"
     patterns = (
         *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
@@ -181,12 +182,13 @@ _OF_CONFIDENCE = re.compile(
     r"\b(?:confiden\w*|certainty|sure|scale|words?|rat(?:e|ing)|choose|choice|pick|select)\b", re.IGNORECASE
 )
 _DENIES = re.compile(
-    r"n['’]t\b|\b(?:not|never|no|nor|neither|hardly|than|or|if|whether|unless|wrong|that|which)\b", re.IGNORECASE
+    r"n['’]t\b|\b(?:not|never|no|nor|neither|hardly|than|or|if|whether|unless|wrong|that|which|could|might|used|was)\b",
+    re.IGNORECASE,
 )
 
 
 def _at_the_end(plain: str, words: Mapping[str, float]) -> Stated:
-    """Read the word that ends a last sentence about confidence, if nothing there denies it and nothing names another."""
+    """Read the word that ends a last sentence about confidence, if nothing denies it or names another."""
     last = re.split(r"(?<=[.!?])\s|\n", plain)[-1]
     leads = r"(?:\b(?:is|as|be|of|at|to|it|select|choose|pick)[ \t]|[:=])[^\w\n]{0,4}"
     ends = rf"{leads}(?P<word>{'|'.join(words)})[^\w?]*\Z"
