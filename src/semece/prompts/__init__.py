@@ -80,7 +80,7 @@ Style = Literal["chat", "completion"]
 """How a model is asked: by a message, or by a text that it continues."""
 
 PLACEHOLDER = "{question}"
-READER = "reader-3"
+READER = "reader-4"
 """The id of what reads responses: changes whenever a reading may change. Readings are stored under it."""
 
 VERSION = 1

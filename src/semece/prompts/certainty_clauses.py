@@ -24,12 +24,14 @@ _NUMBER = (
     r"\d{1,3}(?:\.\d{1,4})?\s?(?:%|percent\b))"
 )
 _IT = r"(?:it|this|that|(?:my|this|the|that) (?:answer|guess|response|one))"
-_IS_TRUE = rf"(?:(?:that )?(?:{_IT}(?:['’]s| is)|i(?:['’]m| am)) |(?:{_IT} )?being )(?:correct|right|true|accurate)"
+_IS_TRUE = (
+    rf"(?:(?:that )?(?:{_IT}(?:['’]s| is)|i(?:['’]m| am)) |(?:to )?(?:{_IT} )?being )(?:correct|right|true|accurate)"
+)
 _SURE = (
     rf"(?:(?:sure|certain|confident|confidence|certainty)\b(?: (?:in|of|about|on|for) {_IT}\b| {_IS_TRUE}\b)?"
     rf"|(?:chance|probability|likelihood) (?:of )?{_IS_TRUE}\b|likely (?:to be (?:correct|right|true)|{_IS_TRUE})\b)"
 )
-_SAY = r"(?:i(?:['’]d| would) (?:say|estimate|guess|give)(?: that| (?:it|this|my answer))?:? )"
+_SAY = r"(?:i(?:['’]d| would) (?:say|estimate|guess|give|assign)(?: that| (?:it|this|my answer))?:? )"
 _AM = rf"(?:i(?:['’]m| am) |i have (?:only )?|{_IT}(?:['’]s| is) |(?:i think )?there(?:['’]s| is) |with )"
 _BEGINS = (
     r"(?:^[\W_]{0,8}?|[(\[]\s?|(?<=[.!?])\s+|\s?[,;–—]\s+|\s-\s+"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from semece.prompts.elicited import Guess
 
-VERSION = "elicited-4"
+VERSION = "elicited-5"
 """The id of what reads these replies: changes whenever a reading may change."""
 
 GUESSES = 4

@@ -49,7 +49,7 @@ _IN_ANSWER = (
     r"|(?:in|that|for)\b[^\n.;:]{0,80}?(?=\s+(?:is|would be)\b)"
 )
 _ABOUT = (
-    r"(?:[\s_]+(?:level|score|rating))?(?:\s+(?:that\s+)?i\s+have)?"
+    r"(?:[\s_]+(?:level|score|rating|percent(?:age)?))?(?:\s+(?:that\s+)?i\s+have)?"
     rf"(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"
 )
 _SAYS = (

@@ -53,15 +53,15 @@ _NEGATED = re.compile(
 )
 _LETTER = r"[^\w\n(]{0,6}(?:\((?P<letter>[ABab])\)|(?P<bare>(?-i:[AB]))(?![\w'’]))"
 _CONCLUDES = re.compile(
-    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|hence|say|choose|select|pick|go with|option|choice|ist|est|es|è)|[:：是])"
-    r"[ \t]*,?|(?:^|[.!?;,\n])\s{0,4}(?=\W{0,4}\())"
+    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|hence|say|choose|select|pick|go with|option|choice|"
+    r"(?:i['’]d|i would) answer|ist|lautet|est|es|è)|[:：是])[ \t]*,?|(?:^|[.!?;,\n])\s{0,4}(?=\W{0,4}\())"
     rf"{_LETTER}(?:[^\w\n]{{1,4}}(?P<after>true|false))?\W*\Z",
     re.IGNORECASE,
 )
 _ANSWER_IS = re.compile(rf"\b(?:answer|option|choice)(?: is| is therefore| is thus)[:]?{_LETTER}", re.IGNORECASE)
 _IS_RIGHT = re.compile(
-    r"(?:\((?P<letter>[AB])\)|(?:option|choice) (?P<bare>[AB]))(?: (?:true|false))? is (?:the )?(?:correct|right)"
-    r"(?: (?:answer|choice|option|one))?(?=\W{0,8}(?:\n|\Z)|[.,;!])",
+    r"(?:\((?P<letter>[AB])\)|(?:option|choice) (?P<bare>[AB]))(?: (?:true|false))? is "
+    r"(?:(?:the )?(?:correct|right)(?: (?:answer|choice|option|one))?|the answer)(?=\W{0,8}(?:\n|\Z)|[.,;!])",
     re.IGNORECASE,
 )
 _REMARK = re.compile(

@@ -49,8 +49,9 @@ _BRACKETS = re.compile(r"^[ \t]*\(([^()\n]+)\)[ \t]*$", re.MULTILINE)
 _WRAPPED = re.compile(r"\$?\\(?:boxed|text(?:bf|it)?|mathrm)\{([^\\{}\n]*)\}\$?")
 _NOT_KNOWN = re.compile(r"\b(?:do[ _-]not|don['’]?t)(?: really)?[ _-]know\b", re.IGNORECASE)
 _I_SAY = (
-    r"i(?:['’]d| would|['’]ll| will)?(?: have to)? "
-    r"(?:(?:say|go with|choose|pick|answer)(?: that)?|rate (?:it|this|my answer)(?: as)?)[:,]?[ \t]+"
+    r"i(?:['’]d| would|['’]ll| will| can| am|['’]m)?(?: have to| only| just)? "
+    r"(?:say|think|guess|go|call|giv(?:e|ing)|rate|choose|pick|answer|select|hold|put)"
+    r"(?:[:,]?[ \t]+(?:that|it|this|my|the|answer|with|for|an?|as|at|to be)\b){0,5}[:,]?[ \t]+"
 )
 _I_AM = r"i(?: am|['’]m| remain| feel)[ \t]+"
 _I_DO = r"i (?:really |simply |honestly |just )?(?=do not)"
@@ -71,11 +72,17 @@ _LONGEST_PROSE = 1000
 """Characters of a reply without a label in which a claim is looked for."""
 
 
+_OPENING = (
+    r"overall|in short|well|okay|sure|of course|honestly|frankly|to be honest|unfortunately|i(?:['’]m| am) afraid"
+)
+
+
 def _opens(*also: str) -> str:
     """Give the pattern of where a clause begins, and of the words that open it."""
     so = "|".join(("so", "thus", "therefore", "hence", *also))
-    opening = rf"(?:{so}|overall|in short|well|okay|sure|of course|honestly|frankly|to be honest)\b|(?:yes|no)\b(?! )"
-    begins = rf"(?:^|(?<=[-.!?;:,…)–—])[ \t]|(?<=\w)[ \t]+(?=(?:{so})\b))[^\w\n]{{0,8}}"
+    opening = rf"(?:{so}|{_OPENING})\b|(?:yes|no)\b(?! )"
+    within = rf"|(?<=\w)[ \t]+(?=(?:{so})\b)" if also else ""
+    begins = rf"(?:^|(?<=[-.!?;:,…)–—])[ \t]{within})[^\w\n]{{0,8}}"
     answer = r"(?:(?:(?:the|my)[ \t]+)?(?:final[ \t]+)?(?:answer|choice|rating|word|level)(?:[ \t]+is)?[^\w\n?]{1,4})?"
     return rf"{begins}(?:(?:{opening})[^\w\n?]{{1,4}}){{0,2}}{answer}"
 
@@ -85,8 +92,8 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     """Give the patterns of a clause that claims a word: one that says 'I', and the word alone, first or last."""
     word = rf"[\"'“‘]?(?P<word>{'|'.join(words)})[\"'”’]?"
     confidence = r"(?:(?: level| degree) of)? (?:confidence|certainty)"
-    have = rf"(?:i have|(?:i (?:can )?(?:say|answer|state) (?:it|this|that) |{_IT} is (?:correct|right|true) )?with)"
-    has = rf"(?:{_I_SAY})?{have} (?:an? |the |only )?{word}{confidence}"
+    have = rf"(?:i have|(?:{_IT} is (?:correct|right|true) )?with)"
+    has = rf"(?:(?:{_I_SAY})?{have} |{_I_SAY})(?:an? |the |only )?{word}{confidence}"
     am = rf"(?:{_I_SAY}(?:{_I_AM}|{_I_DO})?|{_I_AM}|{_I_DO}){word}(?:{confidence})?"
     alone = rf"{word}(?:{confidence})?{_ABOUT_IT}"
     patterns = (
@@ -153,10 +160,13 @@ def _words(plain: str, words: Mapping[str, float], *, alone: bool) -> tuple[Gues
     return one_guess(values)
 
 
+_NO_WORD_ALONE = re.compile(rf"\A\W*the\b|{CONDITION.pattern}", re.IGNORECASE)
+
+
 def _alone(plain: str, words: Mapping[str, float]) -> Stated:
     """Read a reply without a label: the word alone, or clauses that claim one word where nothing else names one."""
-    is_short = "\n" not in plain and len(plain) <= LONGEST and not CONDITION.search(plain)
-    if is_short and (stated := _word(plain, words)) != UNREAD:
+    is_short = "\n" not in plain and len(plain) <= LONGEST
+    if is_short and not _NO_WORD_ALONE.search(plain) and (stated := _word(plain, words)) != UNREAD:
         return stated
     if len(plain) > _LONGEST_PROSE:
         return UNREAD
@@ -221,7 +231,7 @@ def _unwrapped(text: str) -> str:
 def _word(value: str, words: Mapping[str, float]) -> Stated:
     """Read one word of a scale; what follows it must be apart from it and name no other."""
     told = value.strip(" \t\"'“”[](){}<>").lower()
-    told = re.sub(r"^\W*(?:i(?: am|['’]m)?\s+)?", "", told)
+    told = re.sub(r"^\W*(?:i(?: am|['’]m)?\s+|the (?=lowest|highest))?", "", told)
     ends = _ENDS.search(told)
     word, rest = (told[: ends.start()], told[ends.end() :]) if ends else (told, "")
     number = words.get(re.sub(r"[^\w?]+$", "", word))
