@@ -45,7 +45,7 @@ _BEGINS = (
 _TRUE = r"(?:correct|right|true)"
 _IN_ANSWER = (
     rf"in\s+(?:my|this|the)\s+answer|that\s+(?:it|(?:my|this|the)\s+answer)\s+is\s+{_TRUE}"
-    rf"|of\s+(?:(?:it|(?:my|this|the)\s+answer)\s+)?being\s+{_TRUE}"
+    rf"|of\s+(?:(?:it|this|that|(?:my|this|the)\s+answer)\s+)?being\s+{_TRUE}"
     r"|(?:in|that|for)\b[^\n.;:]{0,80}?(?=\s+(?:is|would be)\b)"
 )
 _ABOUT = (

@@ -180,6 +180,8 @@ def _rows(value: object) -> list[Pair]:
         nested = list(value.values()) if isinstance(value, dict) else []
         return _rows(nested) if nested and all(isinstance(each, dict) for each in nested) else []
     within = [each for each in value.values() if isinstance(each, list)] or [list(value.values())]
+    if len(within) == 2 and all(isinstance(each, str) for column in within for each in column):
+        return list(zip(*within, strict=True))
     if all(isinstance(each, dict) for each in within[0]):
         return _rows(within[0])
     return [(key, each) for key, each in value.items() if isinstance(each, str)]

@@ -100,7 +100,7 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
         *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
         rf"{_opens('but', 'and')}{_I_AM}{word}{_OF_A_FACT}{_CLOSES}",
         rf"\A(?!\W*so[ \t]){_opens()}{alone}{_CLOSES}",
-        rf"(?<!:){_opens()}{alone}[^\w\n?]*\Z",
+        rf"{_opens()}{alone}[^\w\n?]*\Z",
     )
     return tuple(re.compile(pattern, re.IGNORECASE | re.MULTILINE) for pattern in patterns)
 
