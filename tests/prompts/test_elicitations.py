@@ -30,6 +30,7 @@ READ = {
     "elicited-2": "c77d7d26443f6591",
     "elicited-3": "97415bc9549ca0cd",
     "elicited-4": "66bc605919a0b0ee",
+    "elicited-5": "7f6b46a72f052f0f",
 }
 """What each version reads of the cases: a changed reader gets a new version."""
 

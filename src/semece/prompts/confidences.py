@@ -99,6 +99,7 @@ _BOUND = re.compile(
     r"|nearly|almost|to|or)\b",
     re.IGNORECASE,
 )
+_ABBREVIATED = re.compile(r"\b(approx|ca)\.(?=\s)", re.IGNORECASE)
 _ODDS = re.compile(r"\d\s?:\s?\d")
 _FOLLOWING = re.compile(
     r"\s*(?:(?:confident|confidence|certain|certainty|sure|likely|likelihood|probability|chance|that|based|because|since|"
@@ -149,7 +150,7 @@ def read_stated(text: str) -> Stated:
     >>> [read_stated(text).certain for text in ("10% chance of being wrong", "I can't be 100% certain")]
     [None, None]
     """
-    plain = _unquoted(text[:_LONGEST])
+    plain = _ABBREVIATED.sub(r"\1", _unquoted(text[:_LONGEST]))
     told, *reason = _REASON.split(plain, maxsplit=1)
     numbers = list(_NUMBER.finditer(told))
     if not numbers or _ODDS.search(told) or _BOUND.search(_NUMBER.sub("", told)) or not _is_plain(told, numbers):
@@ -212,7 +213,9 @@ def _is_plain(told: str, numbers: list[re.Match[str]]) -> bool:
     )
 
 
-APPROXIMATELY = frozenset({"about", "around", "approximately", "approx.", "approx", "roughly", "circa", "ca.", "c."})
+APPROXIMATELY = frozenset(
+    {"about", "around", "approximately", "approx.", "approx", "roughly", "circa", "ca.", "ca", "c."}
+)
 """Words before a number that leave it as it is."""
 
 

@@ -79,6 +79,8 @@ _MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?
 
 
 CONDITION = re.compile(r"\b(?:if|unless|assuming|provided)\b", re.IGNORECASE)
+_FIELD = re.compile(r"\s*\"(?P<value>[^\"\n]{1,80})\"\s*,")
+"""The value of a field of JSON that is not the last."""
 _WITH = re.compile(r"\W*with\b", re.IGNORECASE)
 _FORM = re.compile(
     r"^[^\w\n]{0,8}confidence: (?:N%, where N is a whole number from 0 to 100"
@@ -124,7 +126,8 @@ def labelled_values(text: str, statement: re.Pattern[str], read: Callable[[str],
     for match in statement.finditer(text):
         if is_of_error(match[0][: match.start("value") - match.start()]):
             continue
-        value = match["value"].strip(" \t\"'{}#")
+        field = _FIELD.match(match["value"])
+        value = (field["value"] if field else match["value"]).strip(" \t\"'{}#")
         following = text[match.end() :].strip().split("\n", 1)[0]
         prose = bool(match["says"] or match["so"] or match["bare"])
         before = sentence_before(text, match.start())

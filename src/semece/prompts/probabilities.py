@@ -70,7 +70,8 @@ def _is_statement(line: str) -> bool:
     if len(told) > LONGEST or told.endswith("?"):
         return False
     begins = re.match(rf"\W*(?:(?:{'|'.join(APPROXIMATELY)})\s+)?[^\w\n]*\d", told, re.IGNORECASE)
-    return bool(begins or (_SPEAKS.search(told) and not _OF_ELSE.search(told)))
+    of_else = CONDITION.search(told) or _OF_ELSE.match(told)
+    return bool(begins or (_SPEAKS.search(told) and not of_else))
 
 
 _SPEAKS = re.compile(
@@ -79,7 +80,8 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 """Words of being sure; those of other scripts are not told apart."""
-_OF_ELSE = re.compile(r"\b(?:was|were|if|unless|he|she|they)\b", re.IGNORECASE)
+_OF_ELSE = re.compile(r"\D*\b(?:was|were|he|she|they)\b", re.IGNORECASE)
+"""Words before a number that make it somebody else's, or of another time."""
 _ALONE = re.compile(
     r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}(?:[;,:]|[.!?](?=\s)))?[^\w.;-]*"
     r"(?:i(?:['’]d| would) (?:say|estimate|guess|put (?:it|this|that) at)\s+)?"

@@ -53,7 +53,7 @@ _NEGATED = re.compile(
 )
 _LETTER = r"[^\w\n(]{0,6}(?:\((?P<letter>[ABab])\)|(?P<bare>(?-i:[AB]))(?![\w'’]))"
 _CONCLUDES = re.compile(
-    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|hence|say|choose|select|pick|go with|option|choice|"
+    r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|hence|say|choose|select|pick|go with|go for|must be|option|choice|"
     r"(?:i['’]d|i would) answer|ist|lautet|est|es|è)|[:：是])[ \t]*,?|(?:^|[.!?;,\n])\s{0,4}(?=\W{0,4}\())"
     rf"{_LETTER}(?:[^\w\n]{{1,4}}(?P<after>true|false))?\W*\Z",
     re.IGNORECASE,

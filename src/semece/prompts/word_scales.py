@@ -57,13 +57,15 @@ _I_AM = r"i(?: am|['’]m| remain| feel)[ \t]+"
 _I_DO = r"i (?:really |simply |honestly |just )?(?=do not)"
 _IT = r"(?:it|this|that|(?:my|this|the|that) (?:answer|one|question))"
 _ABOUT_IT = (
-    rf"(?:[ \t]+(?:here|(?:about|of|in|on|for) {_IT}"
+    rf"(?:(?<=know)[ \t]{_IT}|[ \t]+(?:here|(?:about|of|in|on|for) {_IT}"
     rf"|(?:(?:that|whether|if) )?{_IT}(?:['’]s| is) (?:correct|right|true)))?"
 )
 _OF_A_FACT = (
     r"(?::|[ \t]that\b)(?![^.;!?\n]*(?:\b(?:not|never|wrong|incorrect|false|if|you|i)\b|n['’]t))[^.;!?\n]{1,80}"
 )
 """What somebody is certain of, in words that deny nothing."""
+_OF_A_PART = r"(?:of|about|whether|if|which|as to)\b[^.;!?\n]{1,80}"
+"""What somebody is uncertain of: who is uncertain of a part is uncertain of the whole."""
 _CLOSES = (
     r"(?=[^\w\n?]{0,4}(?:$|(?<=[.!;,:])[ \t]|[ \t](?:because|since|as|given)\b|(?<=[-–—])[ \t]))"
     r"(?![^\w\n]{1,4}(?:if|unless|only|provided)\b)"
@@ -99,6 +101,7 @@ def _claims(words: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
     patterns = (
         *(rf"{_opens('but', 'and')}{claim}{_ABOUT_IT}{_CLOSES}" for claim in (am, has)),
         rf"{_opens('but', 'and')}{_I_AM}{word}{_OF_A_FACT}{_CLOSES}",
+        rf"{_opens('but', 'and')}{_I_AM}(?P<word>uncertain) {_OF_A_PART}{_CLOSES}",
         rf"\A(?!\W*so[ \t]){_opens()}{alone}{_CLOSES}",
         rf"{_opens()}{alone}[^\w\n?]*\Z",
     )
