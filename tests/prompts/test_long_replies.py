@@ -10,7 +10,7 @@ from semece.judges.alarms import reads_like_an_order
 from semece.judges.answer_keys import answer_key
 from semece.prompts import is_non_answer, read_grade, read_pair, read_partition, read_response
 from semece.prompts.confidences import read_confidence
-from semece.prompts.guesses import read_guesses
+from semece.prompts.listed_guesses import read_guesses
 from semece.prompts.probabilities import read_probability
 from semece.prompts.truths import read_true
 from semece.prompts.word_scales import read_words

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.prompts.guesses import read_guesses
+from semece.prompts.listed_guesses import read_guesses
 from semece.prompts.probabilities import read_probability
 from semece.prompts.truths import read_true
 from semece.prompts.word_scales import SCALES, read_words

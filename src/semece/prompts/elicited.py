@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from semece.prompts.confidences import UNREAD, Stated, is_of_error, without_errors
 from semece.prompts.final_message import final_message
-from semece.prompts.tables import confidences_as_lines
+from semece.prompts.markdown_tables import confidences_as_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -10,10 +10,10 @@ from semece.prompts.answer_places import Labels, Place, in_json, labelled, lines
 from semece.prompts.conclusions import conclude
 from semece.prompts.confidences import read_stated, without_errors
 from semece.prompts.final_message import final_message, is_blank
+from semece.prompts.markdown_tables import confidences_as_lines
 from semece.prompts.markup import bare
 from semece.prompts.non_answers import is_non_answer
 from semece.prompts.passing_confidences import stated_in_passing
-from semece.prompts.tables import confidences_as_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

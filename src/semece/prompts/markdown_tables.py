@@ -12,27 +12,27 @@ _TABLE = re.compile(
 )
 
 
-class Table(NamedTuple):
+class MarkdownTable(NamedTuple):
     """The heads of a table, and its rows of as many cells."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
 
-def tables(text: str) -> list[Table]:
+def tables(text: str) -> list[MarkdownTable]:
     r"""Find the tables of a text; rows of other lengths than the heads are left out.
 
     Examples
     --------
     >>> tables("| Guess | P |\n|---|---|\n| Paris | 90% |")
-    [Table(heads=('Guess', 'P'), rows=(('Paris', '90%'),))]
+    [MarkdownTable(heads=('Guess', 'P'), rows=(('Paris', '90%'),))]
     """
     return [_table(found) for found in _TABLE.finditer(text)]
 
 
-def _table(found: re.Match[str]) -> Table:
+def _table(found: re.Match[str]) -> MarkdownTable:
     heads, rows = _cells(found["heads"]), map(_cells, found["rows"].strip("\n").split("\n"))
-    return Table(heads, tuple(row for row in rows if len(row) == len(heads)))
+    return MarkdownTable(heads, tuple(row for row in rows if len(row) == len(heads)))
 
 
 def _cells(line: str) -> tuple[str, ...]:
