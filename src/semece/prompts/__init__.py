@@ -20,7 +20,6 @@ from semece.prompts.conclusions import said
 from semece.prompts.confidences import Scale, Stated
 from semece.prompts.elicitations import ELICITATIONS, AskedAnswer, Elicitation, choices
 from semece.prompts.elicitations import VERSION as WORDS_VERSION
-from semece.prompts.elicited import Guess
 from semece.prompts.final_message import is_blank
 from semece.prompts.markup import bare, last_box
 from semece.prompts.non_answers import is_non_answer
@@ -34,6 +33,7 @@ from semece.prompts.replies import (
     read_partition,
 )
 from semece.prompts.responses import Reading, is_short, read_response
+from semece.prompts.statements import Guess
 from semece.prompts.word_scales import SCALES, read_words
 
 if TYPE_CHECKING:

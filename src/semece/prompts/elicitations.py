@@ -19,7 +19,7 @@ from semece.prompts.word_scales import SCALES, read_words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from semece.prompts.elicited import Guess
+    from semece.prompts.statements import Guess
 
 VERSION = "elicited-5"
 """The id of what reads these replies: changes whenever a reading may change."""

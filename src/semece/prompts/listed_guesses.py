@@ -8,10 +8,10 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from semece.prompts.confidences import UNREAD
-from semece.prompts.elicited import Guess, first_asked, plain_text
 from semece.prompts.markdown_tables import tables
 from semece.prompts.markup import bare
 from semece.prompts.probabilities import as_stated
+from semece.prompts.statements import Guess, first_asked, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

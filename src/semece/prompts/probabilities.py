@@ -6,7 +6,8 @@ import re
 
 from semece.prompts.certainty_clauses import clauses
 from semece.prompts.confidences import APPROXIMATELY, UNREAD, Stated, is_of_error, read_stated
-from semece.prompts.elicited import (
+from semece.prompts.markup import last_box, unwrap
+from semece.prompts.statements import (
     CONDITION,
     LONGEST,
     Guess,
@@ -17,7 +18,6 @@ from semece.prompts.elicited import (
     settled,
     statement,
 )
-from semece.prompts.markup import last_box, unwrap
 
 _PROBABILITY = statement("confidence|certainty|probability|likelihood|p")
 

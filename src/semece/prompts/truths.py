@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from semece.prompts.confidences import UNREAD, Stated
-from semece.prompts.elicited import (
+from semece.prompts.statements import (
     CORRECTS,
     Guess,
     first_asked,

@@ -7,7 +7,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from semece.prompts.confidences import UNREAD, Stated
-from semece.prompts.elicited import (
+from semece.prompts.statements import (
     CONDITION,
     LONGEST,
     Guess,
