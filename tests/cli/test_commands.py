@@ -68,7 +68,7 @@ def test_the_default_path_is_made_of_dataset_and_model(semece):
         (["run", "-m", FAKE, "-d", "starter", "--env-file", "no.env"], "no.env does not exist"),
         (["run", "-m", FAKE, "-d", "starter", "--prompt", "no.txt"], "no.txt cannot be read"),
         (["run", "-m", FAKE, "-d", "starter", "--config", "no.toml"], "no.toml cannot be read"),
-        (["run", "-m", FAKE, "-d", "starter", "-n", "0"], "n must be at least 1; got 0"),
+        (["run", "-m", FAKE, "-d", "starter", "-n", "0"], "n must be from 1 to 20,000; got 0"),
         (["run", "-m", FAKE, "-d", "starter", "--budget", "nan"], "budget must be above 0 (USD); got nan"),
         (["run", "-m", FAKE, "-d", "starter", "--budget", "-1"], "budget must be above 0 (USD); got -1"),
         (["run", "-m", FAKE, "-d", "starter", "--max-total-tokens", "-5"], "max-total-tokens must be at least 1"),

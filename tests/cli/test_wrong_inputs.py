@@ -69,6 +69,7 @@ WRONG = [
     ("abstain tagged.db --by tpoic", "did you mean 'topic'?"),
     ("judge-eval labelled.jsonl -j rules --by topik", "did you mean 'topic'?"),
     ("simulate --family zippf", "zipf"),
+    ("compare a.db --judges rules", "takes two judges of one run or more, such as: semece compare"),
     ("compare a.db --judges rules exakt", "did you mean 'exact'?"),
     ("sumary a.db", "summary"),
     ("summary a.db --jugde rules", "--judge"),
@@ -104,7 +105,7 @@ WRONG = [
     ("study study_option.toml", "did you mean 'limit'?"),
     ("study study_empty.toml", "[[models]]"),
     # numbers
-    (f"{FAKE} fake/?pmf=1 -n 0", "at least 1"),
+    (f"{FAKE} fake/?pmf=1 -n 0", "n must be from 1 to 20,000; got 0"),
     (f"{FAKE} fake/?pmf=1 -n ten", "'-n'"),
     (f"{FAKE} fake/?pmf=1 --budget -1", "above 0"),
     ("check a.db --max sem1_ece=20", "must be a number in [0, 1]"),

@@ -141,7 +141,7 @@ def test_the_way_from_a_result_of_uqlm_to_a_threshold_runs(semece):
         code, said[command.partition(" -")[0]], err = semece(*shlex.split(command))
         assert code == 0, err
     assert "Recalibration helps" in said["recalibrate pilot.db"]
-    assert "semantic negentropy" in said["abstain new.db"]
+    assert "semantic_negentropy" in said["abstain new.db"]
     for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
         exec(compile(block, "scores.md", "exec"), {})
 

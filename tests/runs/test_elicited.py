@@ -202,7 +202,7 @@ def test_a_refusal_that_is_most_frequent_is_not_asked_about(tmp_path):
     ("names", "draws", "said"),
     [
         (["words"], None, r"must be one of linguistic, .*; got 'words'$"),
-        (["p-true"], 0, "draws must be at least 1; got 0"),
+        (["p-true"], 0, "draws must be from 1 to 20,000; got 0"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_written(path, names, draws, said):

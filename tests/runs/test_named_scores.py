@@ -72,6 +72,10 @@ def test_every_table_limit_and_comparison_has_them(made):
     assert row["p_true_ece"] == pytest.approx(ece(found["p_true"].value, correct))
     assert row["entropy_auroc"] == pytest.approx(auroc(in_order(found["entropy"].value), correct))
     assert "entropy_ece" not in row
+    table = paper_table("ece", [run]).row(0, named=True)
+    names = [f"p_true_ece{end}" for end in ("", "_low", "_high")]
+    assert [table[name] for name in names] == pytest.approx([row[name] for name in names])
+    assert not [name for name in table if name.startswith("entropy") or "attempted" in name]
     assert [
         each.passed for each in check_run(run, [Limit("max", "p_true_ece=0.9"), Limit("min", "entropy_auroc=0.99")])
     ] == [

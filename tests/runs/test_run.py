@@ -279,7 +279,7 @@ def test_results_do_not_depend_on_concurrency_or_order(tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"n": 0}, "n must be at least 1; got 0"),
+        ({"n": 0}, "n must be from 1 to 20,000; got 0"),
         ({"temperature": -1}, "temperature must be 0 to 2; got -1"),
         ({"temperature": 2.1}, "temperature must be 0 to 2; got 2.1"),
         ({"top_p": 0}, "top-p must be above 0"),

@@ -8,9 +8,11 @@ import pytest
 from semece.cli.run_command import run_options
 from semece.cli.typer_options import RUN, Handling, Told
 from semece.errors import ParseError, SemeceError
+from semece.sampling import settings
 from semece.sampling.options import at_least, check_options, in_order, option, options_of, record_of
 from semece.sampling.patience import Patience
 from semece.sampling.settings import CallSettings, Settings
+from semece.stats.counts import blocks
 from semece.study.study_file import TABLES
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +52,8 @@ def test_the_settings_have_a_row_for_every_field_but_what_only_files_and_python_
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"n": 0}, "n must be at least 1; got 0"),
+        ({"n": 0}, "n must be from 1 to 20,000; got 0"),
+        ({"n": 10**11}, "n must be from 1 to 20,000; got 100000000000"),
         ({"patience": Patience(attempts=0)}, "attempts must be at least 1; got 0"),
         ({"max_cost": 0.0}, r"budget must be above 0 \(USD\); got 0.0"),
         ({"temperature": 2.5}, "temperature must be 0 to 2; got 2.5"),
@@ -95,3 +98,7 @@ def test_the_page_and_the_study_file_name_every_row():
     assert all(f"| `{', '.join(row.flags)}` | {row.help} |" in page for row in RUN)
     taken = {row.field for table in TABLES.values() for row in table.values() if row.field}
     assert taken == {row.field for row in options_of(Settings) if row.study}
+
+
+def test_a_run_may_have_as_many_responses_as_the_estimators_take():
+    assert settings.MOST_RESPONSES == blocks.MOST_RESPONSES

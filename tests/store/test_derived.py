@@ -197,6 +197,26 @@ def test_a_reply_that_was_changed_is_refused_with_its_place_and_doctor_sets_it_a
     assert read(path) == expected
 
 
+def test_a_reply_that_was_moved_to_another_question_is_refused(path):
+    read(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE replies SET question_id = 'q0' WHERE question_id = 'q1' AND position = 2")
+    with pytest.raises(StoreError, match="a reply is not what was stored"):
+        read(path)
+
+
+def test_replies_that_are_read_together_are_those_that_are_read_one_by_one(path):
+    with Store(path) as store:
+        ids = [question.id for question in store.questions()]
+        places = [(stage, each) for stage in ("respond", "grade") for each in (*ids, "none")]
+        single = {place: store.replies(*place) for place in places}
+        with store.read_ahead(["respond", "grade"], [*ids, "none"]):
+            assert {place: store.replies(*place) for place in single} == single
+            assert store.replies("respond", ids[0]) == single["respond", ids[0]]  # asked again: read again
+        assert any(single.values())
+        assert single["respond", "none"] == []
+
+
 @given(st.text(), st.text(), st.integers(0, 99))
 def test_every_reply_passes_its_own_test(text, raw, index):
     with Store(":memory:", write=True) as store:

@@ -209,7 +209,7 @@ WHOLE = HEAD + MODEL + DATASET
         (WHOLE + "[judge]\ngrade = 'nowhere/m'\n", "there is no model 'nowhere/m'"),
         (WHOLE + "[judge]\njudge = 'given'\n", "a study needs another"),
         (WHOLE + "[judge]\nprompt = 'lax'\n", "judge-prompt must be default, strict, loose; got lax"),
-        (HEAD + "n = 0\n" + MODEL + DATASET, "starter · fake/?pmf=1: n must be at least 1; got 0"),
+        (HEAD + "n = 0\n" + MODEL + DATASET, "starter · fake/?pmf=1: n must be from 1 to 20,000; got 0"),
         (WHOLE + "limit = 0\n", "limit must be at least 1; got 0"),
         (HEAD + DATASET + MODEL + "temperature = -1\n", "temperature must be "),
         (WHOLE + "[analysis]\nbins = 0\n", "[analysis] bins must be at least 1; got 0"),

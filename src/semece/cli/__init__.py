@@ -121,7 +121,8 @@ def _typed() -> int:
             raise
         return _ended[0]
     except TyperException as error:
-        return _say(error.format_message() or "name a command; 'semece --help' lists them", 2)
+        said = error.format_message() or "name a command; 'semece --help' lists them"
+        return _say(said.replace("Option '--judges' requires 2 arguments.", comparing.TWO_JUDGES), 2)
     except (KeyboardInterrupt, typer.Abort):
         return _say("stopped", 130)
     except BrokenPipeError:  # who read it has gone

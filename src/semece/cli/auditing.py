@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from semece.cli.judging import AsJson, aligned, titled
+from semece.cli.judging import AsJson, aligned
 from semece.cli.reading_commands import Judge, OneRun, open_runs, plain_tables, print_found
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def score_lines(found: Scored, listed: int) -> Iterator[str]:
     yield f"\nThe judge ({found.judge}) against people, over all answers\n"
     yield aligned(found.quality)
     yield "\nNumbers by the judge, and corrected; the last with less bias upwards\n"
-    yield aligned(titled(found.numbers).drop("judge_debiased").rename({"corrected_debiased": "debiased"}))
+    yield aligned(found.numbers.drop("judge_debiased").rename({"corrected_debiased": "debiased"}))
     yield "\nBrackets are 95 % intervals."
     yield from map(threshold_sentence, found.thresholds.to_dicts())
     for note in found.notes:

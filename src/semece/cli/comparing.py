@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from semece.cli.judging import AsJson, Listed, Quiet, aligned, ask_to_end, number_lines, print_judges, titled
+from semece.cli.judging import AsJson, Listed, Quiet, aligned, ask_to_end, number_lines, print_judges
 from semece.cli.reading_commands import Judge, OneRun, Recalibrate, Uncorrected, open_runs, plain_tables, print_found
 from semece.cli.typer_options import COMPARING, Told, with_options
 from semece.runs import limited_names
@@ -34,6 +34,8 @@ Judges = Annotated[
         "--judges", help="Two judges, and more after them: rules, exact, given, a model's spelling, a variant of it."
     ),
 ]
+TWO_JUDGES = "--judges takes two judges of one run or more, such as: semece compare RUN.db --judges rules exact"
+"""What is said of a single one."""
 OverTime = Annotated[
     bool,
     typer.Option("--over-time", help="The first run is a baseline, the others are later looks at the same questions."),
@@ -114,6 +116,8 @@ def compare(  # noqa: PLR0917 - one parameter per option
         else:
             print_standings(runs, uncorrected=uncorrected, as_json=as_json)
         return
+    if judges[1].startswith("-"):  # an option that was taken for a judge
+        raise SemeceError(TWO_JUDGES)
     path, more = run_and_judges(runs)
     every = [*judges, *more]
     check_different(every)
@@ -294,7 +298,7 @@ def standings_lines(found: Standings, *, judges: set[tuple[str, str]], note: str
     yield ""
     for (name,), rows in found.ranking.group_by("quantity", maintain_order=True):
         yield leader(tables.label(str(name)), rows)
-    yield "\n" + aligned(titled(found.ranking))
+    yield "\n" + aligned(found.ranking)
     for (name,), rows in found.changes.group_by("run", maintain_order=True):
         yield f"\nFrom {found.runs[0]} to {name}"
         yield from number_lines(rows.drop("run"))

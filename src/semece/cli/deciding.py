@@ -89,7 +89,6 @@ def decision_lines(name: str, found: tables.Decision, applied: Sequence[str]) ->
     yield from found.needs
     said = ["promise", "target", "reason", *(["needed"] if "slice" not in found.table.columns else [])]
     shown = found.table.drop(said).with_columns(
-        pl.col("score").map_elements(tables.label, return_dtype=pl.String),
         pl.col("threshold").map_elements(tables.number_text, return_dtype=pl.String),
         answered=pl.when(pl.col("threshold").is_null()).then(None).otherwise(pl.col("answered")),
     )

@@ -363,20 +363,11 @@ def _alarm_lines(found: Comparison, judge: str, listed: int) -> Iterator[str]:
             yield f"  {judge}, {question}: {on_one_line(text, 150)}"
 
 
-def titled(table: pl.DataFrame) -> pl.DataFrame:
-    """Write quantities as they are headed."""
-    import polars as pl
-
-    from semece import tables
-
-    return table.with_columns(pl.col("quantity").map_elements(tables.label, return_dtype=pl.String))
-
-
 def number_lines(table: pl.DataFrame) -> Iterator[str]:
     """Lay out how alike the classes are, and then each number on both sides."""
     import polars as pl
 
-    shown = titled(table.drop("reason"))
+    shown = table.drop("reason")
     ends = {"change": "agreement", "change_low": "agreement_low", "change_high": "agreement_high"}
     alike = pl.col("first").is_null() & pl.col("second").is_null()
     for part in (shown.filter(alike).rename(ends), shown.filter(~alike)):

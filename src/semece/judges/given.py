@@ -47,6 +47,7 @@ class GivenJudge:
         return came
 
 
+@lru_cache(maxsize=16)
 def given_key(question_id: str) -> bytes:
     """Give the key under which a run file holds what came with the samples of a question."""
     return digest(["partition", question_id, GivenJudge.id, 0])

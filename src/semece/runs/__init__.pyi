@@ -38,6 +38,7 @@ from .renderers import Format as Format
 from .renderers import cells as cells
 from .renderers import end_text as end_text
 from .renderers import escaped_latex as escaped_latex
+from .renderers import heading as heading
 from .renderers import label as label
 from .renderers import latex_rows as latex_rows
 from .renderers import number_text as number_text

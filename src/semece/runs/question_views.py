@@ -167,6 +167,9 @@ class ReplyReader(NamedTuple):
 LIKELIHOODS = "likelihoods-1"
 """What reads how likely answers were."""
 
+AT_ONCE = 64
+"""Questions whose replies are in memory together: long ones take megabytes a question."""
+
 _READ = tuple(field.name for field in fields(Response))[3:]
 """What a reading finds; the rest of a response is the reply itself."""
 
@@ -202,7 +205,8 @@ class ViewReader:
         """Read every selected question; columns at once."""
         for maker in (self._readings, ALARMS, *self._judges[0].makers[:1], *self._judges[1].makers[1:]):
             self._store.derived.load(maker)
-        bare = [self._bare(question) for question in self._store.questions(self._view["ids"])]
+        questions = list(self._store.questions(self._view["ids"]))
+        bare = [view for at in range(0, len(questions), AT_ONCE) for view in self._block(questions[at : at + AT_ONCE])]
         return self._finished(bare, self._counted(response for view in bare for response in view.responses))
 
     def one(self, question_id: str) -> QuestionView | None:
@@ -239,6 +243,12 @@ class ViewReader:
 
     def _counted_of(self) -> bytes:
         return source_of(self._view["n"], self._view["ids"], sorted(self._store.count("respond").items()))
+
+    def _block(self, questions: Sequence[Question]) -> list[QuestionView]:
+        """Read some questions, their replies at once."""
+        stages = ("respond", "partition", "grade", *([STAGE] if self._kinds else []))
+        with self._store.read_ahead(stages, [question.id for question in questions]):
+            return [self._bare(question) for question in questions]
 
     def _bare(self, question: Question) -> QuestionView:
         responses, missing = self._responses(question)
@@ -286,9 +296,8 @@ class ViewReader:
         sizes, n = self._view.get("sizes"), self._view["n"]
         wanted = min(n, sizes[question.id]) if sizes else n
         replies, derived = self._store.replies("respond", question.id), self._store.derived
-        made_of = [(r.index, r.status, r.text, r.raw if self._reader.whole else "") for r in replies if r.delivered]
-        source = source_of(question.id, wanted, made_of)
-        kept = derived.get(self._readings, source)
+        known = derived.has(self._readings)
+        kept = derived.get(self._readings, self._source(question, replies, wanted)) if known else None
         if kept is not None:
             found = iter(kept)
             return read_responses(
@@ -296,8 +305,15 @@ class ViewReader:
             )
         responses, missing = read_responses(replies, wanted, self._reader.read)
         if any(r.answer != r.text for r in responses):  # else nothing had to be found
-            derived.put(self._readings, source, [[getattr(r, name) for name in _READ] for r in responses])
+            rows = [[getattr(r, name) for name in _READ] for r in responses]
+            derived.put(self._readings, self._source(question, replies, wanted), rows)
         return responses, missing
+
+    def _source(self, question: Question, replies: Sequence[StoredReply], wanted: int) -> bytes:
+        """Hash what the readings of a question's replies are made of."""
+        whole = self._reader.whole
+        made_of = [(r.index, r.status, r.text, r.raw if whole else "") for r in replies if r.delivered]
+        return source_of(question.id, wanted, made_of)
 
     def _alarms(self, question: Question, judged: JudgedQuestion) -> tuple[Alarm, ...]:
         if judged.classes is None:

@@ -34,6 +34,7 @@ __all__ = [
     "end_text",
     "escaped_latex",
     "guarded",
+    "heading",
     "label",
     "latex_rows",
     "number_text",
@@ -71,6 +72,9 @@ LABELS: dict[str, str] = {
     "mean_difference": "Sem1 − Sem2",
     "ece_difference": "Sem1-ECE − Sem2-ECE",
     "tokens": "Tokens per question",
+    "adjusted_rand": "adjusted rand",
+    "modal_jaccard": "modal jaccard",
+    "same_mode": "same mode",
     "recalibrated_ece": "ECE, recalibrated",
     "recalibrated_brier": "Brier score, recalibrated",
     "low_margin_questions": "N (low margin)",
@@ -78,6 +82,9 @@ LABELS: dict[str, str] = {
     "low_margin_ece_difference": "Sem1-ECE − Sem2-ECE (low margin)",
 } | titles()
 """Headings, those of metrics among them; another column is headed by its name with spaces."""
+
+CONFIDENCE_COLUMNS = frozenset({"score", "estimator"})
+"""Columns whose values are names of confidences; those of ``quantity`` are names of numbers."""
 
 METRIC_TITLES = {"ece": "-ECE", "auroc": "-AUROC", "aurc": "-AURC", "gap": " − accuracy"}
 """Metrics whose columns of scores with a name of their own are headed by both."""
@@ -123,7 +130,7 @@ def cells(table: pl.DataFrame, *, digits: int = 2) -> tuple[list[str], list[list
     """
     names = shown(table.columns)
     rows = [[_cell(row, name, digits) for name in names] for row in table.to_dicts()]
-    return [label(name) for name in names], rows
+    return [heading(name) for name in names], rows
 
 
 def shown(columns: Sequence[str]) -> list[str]:
@@ -134,17 +141,31 @@ def shown(columns: Sequence[str]) -> list[str]:
 
 
 def label(name: str) -> str:
-    """Head a column; of a score that a run was given by its own name."""
+    """Write the name of a number; a score that a run was given keeps its own.
+
+    Examples
+    --------
+    >>> label("sem1_gap"), label("p_true"), label("p_true_ece")
+    ('Sem1 − accuracy', 'p_true', 'p_true-ECE')
+    """
     if name in LABELS:
         return LABELS[name]
     metric = next((each for each in METRIC_TITLES if name.endswith(f"_{each}")), None)
-    if metric is None:
-        return name.replace("_", " ")
-    return f"{name.removesuffix(f'_{metric}')}{METRIC_TITLES[metric]}"
+    return name if metric is None else f"{name.removesuffix(f'_{metric}')}{METRIC_TITLES[metric]}"
+
+
+def heading(column: str) -> str:
+    """Head a column by what its number is called, or else by its name with spaces."""
+    found = label(column)
+    return column.replace("_", " ") if found == column else found
 
 
 def _cell(row: dict[str, Any], name: str, digits: int) -> str:
-    """Format one value, with its interval if the row has one."""
+    """Format one value, with its interval if the row has one; the name of a number as it is headed."""
+    if name == "quantity":
+        return label(str(row[name]))
+    if name in CONFIDENCE_COLUMNS:
+        return LABELS.get(str(row[name]), str(row[name]))
     low, high = row.get(name + "_low"), row.get(name + "_high")
     text = value_text(row, name, digits)
     return text if low is None or high is None else f"{text} [{end_text(low, digits)}, {end_text(high, digits)}]"

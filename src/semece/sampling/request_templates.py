@@ -12,6 +12,7 @@ from semece.errors import SemeceError, meant
 from semece.models import Decoding, Message, Request, service_of
 from semece.prompts import ELICITATIONS, AskedAnswer, Guess, Scale, Stated, load_text
 from semece.sampling.answer_likelihoods import truth_logprobs
+from semece.sampling.settings import MOST_RESPONSES
 from semece.store import Keys, Slot
 
 if TYPE_CHECKING:
@@ -149,14 +150,14 @@ def drawn_as(identity: Mapping[str, Any], name: str, draws: int | None = None) -
     Raises
     ------
     SemeceError
-        There is no such elicitation, `draws` is below 1, or the file holds samples of another program.
+        There is no such elicitation, `draws` is below 1 or too large, or the file holds samples of another program.
     """
     if name not in ELICITATIONS:
         raise SemeceError(
             f"an elicitation must be one of {', '.join(ELICITATIONS)}; got {name!r}{meant(name, ELICITATIONS)}"
         )
-    if draws is not None and draws < 1:
-        raise SemeceError(f"draws must be at least 1; got {draws}")
+    if draws is not None and not 1 <= draws <= MOST_RESPONSES:
+        raise SemeceError(f"draws must be from 1 to {MOST_RESPONSES:,}; got {draws}")
     if "temperature" not in identity:
         raise SemeceError(
             "samples of another program cannot be asked about: an elicitation asks the model that gave the answers; it "

@@ -30,6 +30,9 @@ WHICH, ASK, JUDGES, CALLS, CAPS = "Which questions", "How to ask", "Judges", "Ca
 AUTO = "auto"
 """The spelling of as many calls at once as bring most answers a second."""
 
+MOST_RESPONSES = 20_000
+"""The most responses to a question: the estimators treat no more exactly."""
+
 asking = partial(option, panel=ASK, study="models", repeated=True)
 """Make a row of what is asked, and so must be repeated to continue a run."""
 
@@ -219,7 +222,13 @@ class Settings(CallSettings):
     dataset: str = option(
         help="A name such as simpleqa, a file, or NAME=FILE; see 'semece datasets'.", short="-d", study="datasets"
     )
-    n: int = option(50, help="Responses per question.", rule=at_least(1), study="study", repeated=True)
+    n: int = option(
+        50,
+        help="Responses per question.",
+        rule=Rule(f"from 1 to {MOST_RESPONSES:,}", lambda n: 1 <= n <= MOST_RESPONSES),
+        study="study",
+        repeated=True,
+    )
     limit: int | None = option(
         None, help="Only the first so many.", panel=WHICH, rule=at_least(1), study="datasets", repeated=True
     )

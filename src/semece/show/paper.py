@@ -317,7 +317,7 @@ def drawn(every: Sequence[PooledQuestions], name: str, folder: Path, troubles: l
         return False
     folder.mkdir(parents=True, exist_ok=True)
     fig.draw_without_rendering()
-    fig.set_layout_engine("none")  # it is laid out: once for all files
+    fig.set_layout_engine(None)  # it is laid out: once for all files
     for ending in ("pdf", "svg", "png"):
         figures.save(fig, folder / f"{name}.{ending}")
     return True

@@ -61,6 +61,10 @@ class Derived:
             rows = self._execute(_ROWS, (maker,))
             self._columns[maker] = {source: (source, value, found) for source, value, found in rows}
 
+    def has(self, maker: str) -> bool:
+        """Whether a maker may have a row: not if all of its rows are loaded, and there are none."""
+        return bool(self._new) or (self._execute is not None and self._columns.get(maker) != {})
+
     def get(self, maker: str, source: bytes) -> Any:  # noqa: ANN401 - any JSON value
         """Give the value of a row; None if there is no such row, or it is not what was written, which is noted."""
         if (maker, source) in self._new:

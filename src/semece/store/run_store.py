@@ -43,6 +43,8 @@ from semece.store.texts import Texts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    _Test = Callable[[Sequence[Any]], int]
+
 __all__ = ["DELIVERED", "FINAL", "FORMAT_VERSION", "TRANSIENT", "Store", "StoredReply"]
 
 TRANSIENT = frozenset({"rate_limited", "timeout", "connection", "server", "broken_body", "unparseable"})
@@ -158,6 +160,7 @@ class Store:
         self._whole: set[tuple[str, str]] = set()
         self.derived = Derived(self._execute if found >= WITH_DERIVED else None)
         self.trouble: str | None = None
+        self._ahead: dict[tuple[str, str], tuple[list[Any], _Test | None]] = {}
         self._summed: tuple[tuple[int, int], list[Any]] | None = None
         self._before = int(self._execute("SELECT coalesce(max(id), 0) FROM replies")[0][0]) if write else 0
         if write and self.path != ":memory:":
@@ -365,15 +368,50 @@ class Store:
         StoreError
             One is not what was stored.
         """
-        sql = f"SELECT {self._columns} FROM replies WHERE stage = ? AND question_id = ? ORDER BY position, id"  # noqa: S608
-        rows = self._execute(sql, (stage, question_id))
-        if (stage, question_id) not in self._whole and (written := self._format) >= WITH_DERIVED:
-            test = reply_checksum if written >= WITH_CHECKSUMS else reply_checksum_of_format_3
+        if (stage, question_id) in self._ahead:
+            rows, test = self._ahead.pop((stage, question_id))
+        else:
+            sql = f"{self._select} AND question_id = ? ORDER BY position, id"
+            rows, test = self._execute(sql, (stage, question_id)), self._test
+        if (stage, question_id) not in self._whole:
             for row in rows:
-                if row[-1] != test(row) or row[1] != stage or row[2] != question_id:
+                if test and (row[-1] != test(row) or row[1] != stage or row[2] != question_id):
                     raise self._damaged("a reply", _place(row))
             self._whole.add((stage, question_id))
         return rows
+
+    @property
+    def _select(self) -> str:
+        return f"SELECT {self._columns} FROM replies WHERE stage = ?"  # noqa: S608 - constants
+
+    @property
+    def _test(self) -> _Test | None:
+        """What tests a reply: none in formats 1 and 2."""
+        if (written := self._format) < WITH_DERIVED:
+            return None
+        return reply_checksum if written >= WITH_CHECKSUMS else reply_checksum_of_format_3
+
+    @contextlib.contextmanager
+    def read_ahead(self, stages: Iterable[str], ids: Sequence[str]) -> Iterator[None]:
+        """Read the replies to some questions at once, for who reads them one by one inside and writes none.
+
+        Raises
+        ------
+        StoreError
+            One is not what was stored.
+        """
+        sql = f"{self._select} AND question_id IN ({', '.join('?' * len(ids))}) ORDER BY question_id, position, id"
+        test = self._test
+        try:
+            for stage in stages:
+                self._ahead |= {(stage, question_id): ([], test) for question_id in ids}
+                for row in self._execute(sql, (stage, *ids)):
+                    if (stage, row[2]) not in self._ahead:
+                        raise self._damaged("a reply", _place(row))
+                    self._ahead[stage, row[2]][0].append(row)
+            yield
+        finally:
+            self._ahead.clear()
 
     def _test_all(self) -> None:
         """Test the rows that were not read yet, for who adds up what they cost.

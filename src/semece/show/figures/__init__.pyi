@@ -15,6 +15,7 @@ from .canvas import look_of as look_of
 from .canvas import save as save
 from .canvas import shared_legend as shared_legend
 from .canvas import style as style
+from .canvas import write_above as write_above
 from .diagnostic_figures import plot_budget as plot_budget
 from .diagnostic_figures import plot_margin as plot_margin
 from .diagnostic_figures import plot_predictions as plot_predictions

@@ -186,7 +186,12 @@ def legend_below(ax: Axes, *, columns: int = 2, **options: Any) -> None:  # noqa
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, columnspacing=1.2, **options)
 
 
-def shared_legend(fig: Figure, labelled: Mapping[str, Artist], *, most: int = 4) -> None:
+def write_above(ax: Axes, text: str, *, at: float, **look: Any) -> None:  # noqa: ANN401 - as matplotlib's
+    """Write on top of the axes, some points above them however high they are; `at` is a share of their width."""
+    ax.annotate(text, (at, 1), xycoords="axes fraction", xytext=(0, 3), textcoords="offset points", **look)
+
+
+def shared_legend(fig: Figure, labelled: Mapping[str, Artist], *, most: int = 6) -> None:
     """Put one legend below all panels, in as many columns, up to ``most``, as the figure is wide enough for."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

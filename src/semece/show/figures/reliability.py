@@ -18,6 +18,7 @@ from semece.show.figures.canvas import (
     look_of,
     number_in_figure,
     styled,
+    write_above,
 )
 
 if TYPE_CHECKING:
@@ -177,7 +178,7 @@ def plot_reliability_together(tables: Mapping[str, Table], *, ax: Axes | None = 
         error = float(count @ np.abs(confidence - accuracy) / count.sum())
         lines.append((number_in_figure(error).removeprefix("0"), look.color))
     for place, (text, color) in enumerate(lines):
-        ax.text(0.26 * place, 1.03, text, color=color, size=6.5, va="bottom", transform=ax.transAxes)
+        write_above(ax, text, at=0.26 * place, color=color, size=6.5, va="bottom")
     ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
     legend_below(ax, columns=3)

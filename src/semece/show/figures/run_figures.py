@@ -129,7 +129,7 @@ def _one_legend(fig: Figure, axes: Sequence[Axes]) -> None:
             name, _, slope = label.partition(SLOPE)
             labelled[name] = handle
             if slope:
-                ax.text(0, 1.03, SLOPE.lstrip(", ") + slope, size=6, transform=ax.transAxes)
+                figures.write_above(ax, SLOPE.lstrip(", ") + slope, at=0, size=6)
         if legend := ax.get_legend():
             legend.remove()
     if labelled:

@@ -141,8 +141,8 @@ def compared_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     return f"Of {plural(len(rows), 'run')}, {', '.join(parts[:-1])}{', and ' if len(parts) > 1 else ''}{parts[-1]}."
 
 
-MOST_NAMED = 6
-"""Most curves of an overlaid picture that are named."""
+MOST_CURVES = 6
+"""Most curves of an overlaid picture: more cannot be told apart, and each run has a picture of its own below."""
 
 
 def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
@@ -155,7 +155,7 @@ def comparison(runs: Sequence[Compared]) -> Iterator[Drawing]:
     if rows:
         yield from _dots(pl.DataFrame(rows, infer_schema_length=None))
     curves = {run.names.title: run.curve for run in runs if run.curve is not None}
-    if curves:
+    if 0 < len(curves) <= MOST_CURVES:
         yield _curves(curves)
 
 
@@ -178,23 +178,19 @@ def _dots(table: pl.DataFrame) -> Iterator[Drawing]:
 
 
 def _curves(curves: Mapping[str, pl.DataFrame]) -> Drawing:
-    """Overlay the reliability by Sem1; many runs are lines without a name, each has a picture of its own below."""
-    named = len(curves) <= MOST_NAMED
-    names = [textwrap.fill(_drawable(name), 38) if named else str(i) for i, name in enumerate(curves)]
-    shown = dict(zip(names, curves.values(), strict=True))
-    fig, (ax,) = figures.figure(height=3.3 + 0.14 * sum(1 + name.count("\n") for name in shown) * named)
+    """Overlay the reliability by Sem1."""
+    shown = {textwrap.fill(_drawable(name), 38): curve for name, curve in curves.items()}
+    fig, (ax,) = figures.figure(height=3.3 + 0.14 * sum(1 + name.count("\n") for name in shown))
     figures.plot_reliability_curves(shown, ax=ax).set_title("")
     if legend := ax.get_legend():
         legend.remove()
-    if named:
-        colors = [*figures.COLORS.values(), *(color for color, _ in figures.OTHERS)]
-        lines = dict(zip(shown, ax.get_lines()[1:], strict=True))
-        for line, color in zip(lines.values(), colors, strict=False):
-            line.set_color(color)
-        with figures.style():
-            figures.shared_legend(fig, lines, most=1)
-    more = "" if named else " One line is one run; each has its own picture below."
-    return Drawing("curves", fig, f"Accuracy against Sem1; below the diagonal a model is over-confident.{more}")
+    colors = [*figures.COLORS.values(), *(color for color, _ in figures.OTHERS)]
+    lines = dict(zip(shown, ax.get_lines()[1:], strict=True))
+    for line, color in zip(lines.values(), colors, strict=False):
+        line.set_color(color)
+    with figures.style():
+        figures.shared_legend(fig, lines, most=1)
+    return Drawing("curves", fig, "Accuracy against Sem1; below the diagonal a model is over-confident.")
 
 
 def surest_wrong(views: Sequence[QuestionView], *, most: int) -> list[QuestionView]:

@@ -17,6 +17,7 @@ from semece.runs import (
     class_columns,
     classes_in,
     corrected_columns,
+    given_scores,
     graded_classes,
     metric_columns,
     metrics_of,
@@ -279,7 +280,7 @@ def audit_note(name: str, runs: Sequence[Run]) -> str:
 
 
 def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed = "left") -> pl.DataFrame:
-    """Give the row of the paper's Table 1: N, accuracy, and the ECE of each confidence, pooled pairing.
+    """Give the row of the paper's Table 1: N, accuracy, and the ECE of each confidence and score, pooled pairing.
 
     Parameters
     ----------
@@ -298,10 +299,11 @@ def calibration_rows(group: PooledQuestions, *, n_bins: int = 10, closed: Closed
     row |= metric_columns("ece", None, pool.correct, pool.correct, ids=repeated(group.ids), **bins)
     row |= class_columns("ece", group.classes.measured(**bins), ids=repeated(group.classes.ids))
     row |= {"refused": int(group.refused.sum())} if group.refused.any() else {}
-    answered = (each for each in CONFIDENCES if each.pooled or (each.attempted and group.refused.any()))
-    for confidence in answered:
+    every = (*CONFIDENCES, *given_scores(dict.fromkeys(pool.scores, False)))
+    for confidence in (each for each in every if each.pooled or (each.attempted and group.refused.any())):
         kept = ~group.refused if confidence.attempted else np.ones_like(group.refused)
-        values = np.where(kept, getattr(pool, confidence.column), np.nan)
+        given = pool.scores[confidence.column] if confidence.given else getattr(pool, confidence.column)
+        values = np.where(kept, given, np.nan)
         c, a, ids = known(values, pool.correct, group.ids)
         row |= {"ver_questions": c.size} if confidence.prefix == "ver" else {}
         row |= metric_columns("ece", confidence, c, a, ids=repeated(ids), **bins)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from semece.runs import escaped_latex, label, latex_rows, shown
+from semece.runs import escaped_latex, heading, latex_rows, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -144,7 +144,7 @@ def _column(name: str, cells: list[tuple[str, str]], table: pl.DataFrame) -> _Co
     width = min(natural, WIDEST_NAME) if not numeric else natural
     wraps = not numeric and natural > WIDEST_NAME
     heights = [_lines(plain, width) if wraps else 1 for plain, _ in cells]
-    head = _wrapped(label(name), max(width, 30.0))
+    head = _wrapped(heading(name), max(width, 30.0))
     width = max(width, *(_points(line) for line in head)) + 0.5
     texts = [_broken(plain, width) if wraps else marked for plain, marked in cells]
     align = rf"p{{{width:.1f}pt}}" if wraps else "r" if numeric else "l"

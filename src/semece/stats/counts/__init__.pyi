@@ -6,6 +6,7 @@ from .blocks import population_selection as population_selection
 from .blocks import subset_maximum as subset_maximum
 from .blocks import subset_selection as subset_selection
 from .every_size import blocks_of_every_size as blocks_of_every_size
+from .kept import once_per_counts as once_per_counts
 from .polynomials import Ties as Ties
 from .polynomials import binomial_weights as binomial_weights
 from .polynomials import circle_points as circle_points

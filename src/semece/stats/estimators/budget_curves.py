@@ -12,12 +12,11 @@ budget is :func:`sem1_distribution`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from semece.stats.counts import Counts, Selection, subset_maximum, subset_selection
+from semece.stats.counts import Counts, Selection, once_per_counts, subset_maximum, subset_selection
 from semece.stats.estimators.count_arguments import OneRow, questions
 from semece.stats.estimators.held_out import held_out_frequency
 from semece.stats.rows import Floats, Integers, check_count
@@ -73,7 +72,7 @@ def budget_curve(labels: OneRow = None, /, *, counts: OneRow | Counts = None, bu
         raise ValueError("budgets must not be empty")
     different, number = checked.distinct()
     calls = 2 * len(sizes)
-    selections = {n // 2: _select(different, n // 2, calls) for n in sizes.tolist() if n > 1}
+    selections = {n // 2: _select(different, (n // 2, calls)) for n in sizes.tolist() if n > 1}
     sem1 = np.full((len(sizes), len(different)), np.nan)
     sem2 = sem1.copy()
     for b, n in enumerate(sizes.tolist()):
@@ -91,21 +90,14 @@ def budget_curve(labels: OneRow = None, /, *, counts: OneRow | Counts = None, bu
     return BudgetCurve(sizes, sem1[:, asked], sem2[:, asked])
 
 
-def _select(counts: Counts, size: int, calls: int) -> Selection:
-    """Select on blocks of the questions that have so many responses; several tables ask for the same."""
-    return _selected(counts.values.astype(np.int64).tobytes(), counts.offsets.astype(np.int64).tobytes(), size, calls)
-
-
-@lru_cache(maxsize=8)
-def _selected(values: bytes, offsets: bytes, size: int, calls: int) -> Selection:
-    """Select; nan for questions with fewer responses, and no class probabilities."""
-    counts = Counts(np.frombuffer(values, dtype=np.int64), np.frombuffer(offsets, dtype=np.int64))
+@once_per_counts
+def _select(counts: Counts, size_and_calls: tuple[int, int]) -> Selection:
+    """Select on blocks; nan for questions with fewer responses, and no class probabilities."""
+    size, calls = size_and_calls
     enough = np.flatnonzero(counts.responses >= size)
     found = subset_selection(counts.take(enough)[0], size, calls=calls)
     out = Selection(*np.full((3, len(counts)), np.nan))
     out.largest[enough], out.selected[enough] = found.largest, found.selected
-    for column in out:
-        column.flags.writeable = False
     return out
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from semece.stats.recalibration.logistic import logistic_fit, platt_targets
 from semece.stats.recalibration.maps import Domain, expit, logit
 from semece.stats.recalibration.step_maps import Parameters, binned
+from semece.stats.rows import sums
 
 if TYPE_CHECKING:
     from semece.stats.rows import CheckedRows, Floats
@@ -56,12 +57,14 @@ def fit_platt(rows: CheckedRows, scale: LogitScale) -> Fitted:
     Source: Platt (1999) on the score itself, Lin, Lin & Weng (2007) for the targets; on the log-odds as in Kumar et al.
     (2019), so that 'no change' is among the maps.
     """
-    target, value = platt_targets(rows), scale.values(rows.confidence)
+    target = platt_targets(rows)
+    value, place = np.unique(scale.values(rows.confidence), return_inverse=True)
     if np.ptp(value) == 0:
         return Fitted({"slope": np.array(1.0), "intercept": np.array(_level(rows, target) - value[0])}, (CONSTANT,))
+    weight, right = sums(place, rows.weights), sums(place, rows.weights * target)  # rows of equal scores are one
     middle = value.mean()
     spread = np.abs(value - middle).max()  # a standard deviation would underflow
-    line = logistic_fit(np.column_stack([np.ones_like(value), (value - middle) / spread]), target, rows.weights)
+    line = logistic_fit(np.column_stack([np.ones_like(value), (value - middle) / spread]), right / weight, weight)
     if line is None:  # not reached with targets inside (0, 1), but for scores that differ by rounding alone
         return Fitted({"slope": np.array(1.0), "intercept": np.array(_level(rows, target) - middle)}, (CONSTANT,))
     slope = line[1] / spread if abs(line[1]) > ROUNDING else 0.0

@@ -22,6 +22,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Literal, NamedTuple
 
@@ -59,6 +60,7 @@ def logit(score: Floats, clip: float) -> Floats:
     return np.asarray(np.log(kept) - np.log1p(-kept))
 
 
+@lru_cache(maxsize=2**16, typed=True)
 def question_mark(question: object) -> str:
     """Give twelve hexadecimal digits by which a map remembers a question.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from semece.stats.counts import Counts, blocks_of_every_size, is_much, subset_selection
+from semece.stats.counts import Counts, blocks_of_every_size, is_much, once_per_counts, subset_selection
 from semece.stats.estimators.estimate_table import counts_of_many
 from semece.stats.rows import check_choice, check_ids, check_level, check_weights
 from semece.stats.uncertainty.skewed_means import Drawn, share_interval
@@ -154,8 +154,8 @@ def oracle_bracket(
         )
     clusters = None if known is None else np.unique(known[questions], return_inverse=True)[1]
     different, number = every.take(questions)[0].distinct()
-    plain = plain_bounds(different)
-    narrow = narrow_bounds(different, plain) if method == "narrow" else plain
+    plain, *narrower = _bounds(different, method)
+    narrow = narrower[0] if narrower else plain
     return bracket_of(plain[:, number], narrow[:, number], Drawn(times[questions], clusters, level))
 
 
@@ -176,6 +176,13 @@ def _ends(bounds: Floats, drawn: Drawn) -> tuple[list[float], list[float]]:
     """Means of the lower and of the upper bound, and the low end of the one and the high end of the other."""
     lower, upper = (share_interval(values, drawn) for values in bounds)
     return [lower.value, upper.value], [lower.low, upper.high]
+
+
+@once_per_counts
+def _bounds(counts: Counts, method: Method) -> tuple[Floats, ...]:
+    """Bounds of each question, each of shape (2, Q): plain ones, and narrow ones by that method."""
+    plain = plain_bounds(counts)
+    return (plain, narrow_bounds(counts, plain)) if method == "narrow" else (plain,)
 
 
 def plain_bounds(counts: Counts) -> Floats:
