@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from semece.canonical_json import digest
 from semece.prompts import ELICITATIONS, AskedAnswer, Scale, load_text, response_prompt
-from semece.prompts.elicitations import VERSION, read_probability, read_words
+from semece.prompts.elicitations import VERSION
+from semece.prompts.probabilities import read_probability
+from semece.prompts.word_scales import read_words
 
 FOLDER = Path(__file__).parents[1] / "cases"
 CASES, OTHERS, UNSEEN = (
@@ -28,6 +30,7 @@ READ = {
     "elicited-2": "c77d7d26443f6591",
     "elicited-3": "97415bc9549ca0cd",
     "elicited-4": "66bc605919a0b0ee",
+    "elicited-5": "7f6b46a72f052f0f",
 }
 """What each version reads of the cases: a changed reader gets a new version."""
 
@@ -141,6 +144,11 @@ UNCLEAR = {
         "The wall is high. Overall: high",
         "High confidence would be wrong",
         "Konfidenz: high oder low",
+        "I would not say my confidence is low",
+        "If the later edition is meant, my confidence is high",
+        "You could say my confidence is high.",
+        "I'm sure that its price is low.",
+        "My confidence in its being wrong is high",
         "| Q | Confidence |\n|---|---|\n| a | low |\n| b | high |",
     ],
     "linguistic-mielke": [
@@ -149,6 +157,11 @@ UNCLEAR = {
         "Confidence: do not know / uncertain",
         "To be honest, not certain",
         "So: almost certain",
+        "I'm not so certain.",
+        "I'm not certain this is correct",
+        "I am certain, unless the remake is meant.",
+        "I am certain that my answer is incorrect.",
+        "If it is the first, I am certain.",
     ],
     "two-stage": [
         "Confidence: 60% (there's a 30% chance that I'm right)",
@@ -157,6 +170,14 @@ UNCLEAR = {
         "Confidence: 99%\nProbability: 0.98",
         "Confidence: 90%\n\nWait.\n\nConfidence: 50-60%",
         "| Confidence of error |\n|---|\n| 10% |",
+        "Confidence: 50/50",
+        "Confidence: 40/60",
+        "Confidence: 50:50",
+        "I may be wrong with a probability of 10%.",
+        "If the map is right, 90%.",
+        "So the turnout was 66%.",
+        "She is 90% sure.",
+        "unclear\n\nQuestion: Who?\nAnswer: Kafka\nConfidence: 80%",
     ],
     "p-true": [
         "(A) is wrong",
@@ -175,6 +196,11 @@ UNCLEAR = {
         "Hepatitis: B",
         "A. Einstein",
         "（A）或（B）",
+        "The answer is true, so (B).",
+        "No, (A).",
+        "It is right. (B)",
+        "(A) True is wrong.",
+        "(A) True?",
     ],
 }
 
@@ -195,6 +221,177 @@ def test_where_two_readings_are_possible_there_is_none(scheme, reply):
 )
 def test_a_reply_that_goes_on_to_another_question_is_read_up_to_there(scheme, reply, value):
     assert _same(_read(scheme, reply), [[None, value]])
+
+
+def _of_confidence(scheme, pairs):
+    return [(scheme, reply, value) for reply, value in pairs]
+
+
+KINDS = [
+    *_of_confidence(
+        "linguistic",
+        [
+            ("I would say my confidence is low", 0.3),
+            ("My knowledge of this war is thin, so I'd rate my confidence low.", 0.3),
+            ("With two kings of that name, I'd assign a confidence of medium.", 0.5),
+            ('My confidence in the answer "Lake Inari" is highest.', 0.9),
+            ("It rests on one source. Medium.", 0.5),
+            ("I can say this with high confidence.", 0.7),
+            ("The final answer is: $\\boxed{\\text{low}}$", 0.3),
+            ("low\nExplanation: the actor may be another one.", 0.3),
+            ("Confidence: one of the five words lowest, low, medium, high, highest\nConfidence: high", 0.7),
+            ("On this scale I select high.", 0.7),
+        ],
+    ),
+    *_of_confidence(
+        "linguistic-mielke",
+        [
+            ("I'm certain this is correct", 5 / 6),
+            ("Yes, certain.", 5 / 6),
+            ("Yes, I am certain that Inari is a lake.", 5 / 6),
+            ("It sounds right, but I'm uncertain.", 0.5),
+            ("I'd say that I do not know.", 1 / 6),
+            ("$\\boxed{do\\ not\\ know}$", 1 / 6),
+        ],
+    ),
+    *_of_confidence(
+        "two-stage",
+        [
+            ("The lake was named in a survey of 1751. I am 80% confident in this answer.", 0.8),
+            ("I'd estimate a 70% chance that my answer is correct.", 0.7),
+            ("Yes, I think so. 93%", 0.93),
+            ("The probability is $\\boxed{85\\%}$.", 0.85),
+        ],
+    ),
+    *_of_confidence(
+        "p-true",
+        [
+            ("Yes, (A).", 1.0),
+            ("No. (B) False", 0.0),
+            ("So the answer is (A) True", 1.0),
+            ("The possible answer is wrong: it was Brahe, not Kepler. (B)", 0.0),
+            ("Inari is in Finland. (A) True", 1.0),
+            ("Option (B) is correct.", 0.0),
+            ("The year should be 1751, hence (B).", 0.0),
+            ("Die Antwort lautet (A).", 1.0),
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("scheme", "reply", "value"), KINDS)
+def test_sentences_that_state_a_confidence_are_read(scheme, reply, value):
+    assert _same(_read(scheme, reply), [[None, value]])
+
+
+GUESSED = [["Lisbon", 0.8], ["Porto", 0.1]]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "G1: Lisbon (80%)\nG2: Porto (10%)",
+        "G1: Lisbon - 80%\nG2: Porto - 10%",
+        "G1: Lisbon (P1: 80%)\nG2: Porto (P2: 10%)",
+        "G1: Lisbon → 80%\nG2: Porto → 10%",
+        "G1: Lisbon: 80%\nG2: Porto: 10%",
+        'G1: "Lisbon" [80%]\nG2: "Porto" [10%]',
+        "G1: Lisbon, with a probability of 80%\nG2: Porto, with a probability of 10%",
+        "G1. Lisbon\nP1. 80%\nG2. Porto\nP2. 10%",
+        "G1: Lisbon\n80%\nG2: Porto\n10%",
+        "G1 (80%): Lisbon\nG2 (10%): Porto",
+        "G1: Lisbon\nP1: 80% (likely)\nG2: Porto\nP2: 10% (unlikely)",
+        "1) Lisbon — 0.8\n2) Porto — 0.1",
+        "1. **Lisbon (80%)** - the capital\n2. **Porto (10%)** - the other large city",
+        "1. Lisbon\n   Probability: 80%\n2. Porto\n   Probability: 10%",
+        "- Lisbon: 80%\n- Porto: 10%",
+        "First guess: Lisbon (80%)\nSecond guess: Porto (10%)",
+        "Guess: Lisbon\nProbability: 80%\nGuess: Porto\nProbability: 10%",
+        "| # | Guess | Probability |\n|:-:|---|--:|\n| 1 | Lisbon | 80% |\n| 2 | Porto | 10% |",
+        "| G | P |\n|---|---|\n| G1: Lisbon | P1: 80% |\n| G2: Porto | P2: 10% |",
+        '[{"guess": "Lisbon", "probability": 0.8}, {"guess": "Porto", "probability": 0.1}]',
+        '{"guesses": [{"answer": "Lisbon", "probability": 80}, {"answer": "Porto", "probability": 10}]}',
+        '{"Lisbon": 0.8, "Porto": 0.1}',
+        " Lisbon\nP1: 80%\nG2: Porto\nP2: 10%\n\nQuestion: Who wrote Emma?\nG1: Austen\nP1: 97%",
+        "G1: Lisbon\nP1: 80%\nG2: Porto\nP2: 10%\n\nQ: Who wrote Emma?\nG1: Austen\nP1: 97%",
+    ],
+)
+def test_guesses_are_read_without_what_stands_between_them_and_their_probabilities(reply):
+    assert _same(_read("top-k", reply), GUESSED)
+
+
+@pytest.mark.parametrize(
+    ("reply", "guesses"),
+    [
+        ("G1: Georgia (country) (60%)\nG2: 3.5% (4%)", [["Georgia (country)", 0.6], ["3.5%", 0.04]]),
+        ("G1: U-2 - 50%\nG2: AC/DC - 30%", [["U-2", 0.5], ["AC/DC", 0.3]]),
+        ('G1: "Weird Al" Yankovic\nP1: 50%\nG2: \\text{Ne}\nP2: 5\\%', [['"Weird Al" Yankovic', 0.5], ["Ne", 0.05]]),
+        ("G1: 1889 - probability 85%\nG2: 12:30 (8%)", [["1889", 0.85], ["12:30", 0.08]]),
+    ],
+)
+def test_marks_that_belong_to_a_guess_stay(reply, guesses):
+    assert _same(_read("top-k", reply), guesses)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. Exports rose by 12%.\n2. Imports fell by 3%.",
+        "Of the voters: 60% from towns, 40% from villages",
+        "1. Lisbon (2,870,000)\n2. Porto (1,720,000)",
+        "G1: Lisbon, 1755\nG2: Porto, 1123",
+        "P1: 80%\nP2: 10%",
+        "G1: Lisbon\nP1: 80%\nG2: Porto\nP2: ?",
+    ],
+)
+def test_numbers_that_are_no_probabilities_make_no_guesses(reply):
+    assert _read("top-k", reply) == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Kemi. I'm 80% sure.", "Kemi"),
+        ("Kemi (80% confident)", "Kemi"),
+        ("Answer: Kemi, with a confidence of 80%", "Kemi"),
+        ("Answer: Kemi [80% certain]", "Kemi"),
+        ("Answer: 15% - I'm 80% confident", "15%"),
+        ("Answer: Kemi\n80%", "Kemi"),
+        ("Answer: Kemi\nI am 80% confident because I have seen the map.", "Kemi"),
+        ("Answer: Kemi\nThere is an 80% chance that this is correct.", "Kemi"),
+        ("Answer: Kemi\nProbability of being correct: 80%", "Kemi"),
+        ("The answer is Kemi, and I am 80% sure.", "Kemi"),
+        ("I'm 80% sure it's Kemi.", "it's Kemi"),
+        ("| Answer | Confidence |\n|---|---|\n| Kemi | 80% |", "Kemi"),
+        ("Kemi\nConfidence: 80%\n\nQuestion: Who wrote Emma?\nAnswer: Austen\nConfidence: 97%", "Kemi"),
+    ],
+)
+def test_a_confidence_in_passing_is_read_and_is_no_part_of_the_answer(reply, answer):
+    reading = response_prompt().read(reply)
+    assert (reading.answer, reading.confidence) == (answer, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Answer: Kemi\nConfidence: 50/50", "Kemi"),
+        ("Answer: Kemi\nConfidence: 50:50", "Kemi"),
+        ("The rate is 80%", "The rate is 80%"),
+        ("Answer: 80%", "80%"),
+        ("Answer: 95% certainty", "95% certainty"),
+        ("Answer:\n95% confidence", "95% confidence"),
+        ("About 70% are sure to vote", "About 70% are sure to vote"),
+        ("Answer: Kemi\nI'm not 80% sure.", "Kemi"),
+        ("Answer: Kemi\nIf it is in Finland, I'm 80% sure.", "Kemi"),
+        ("Answer: Kemi\nI was 80% sure it was Oulu.", "Kemi"),
+        ("Answer: Kemi\nSome 80% of its people agree.", "Kemi"),
+        ("Answer: Kemi\nProbability of rain: 60%", "Kemi"),
+        ("The drug works with 95% confidence", "The drug works with 95% confidence"),
+    ],
+)
+def test_a_percentage_of_something_else_is_no_confidence(reply, answer):
+    reading = response_prompt().read(reply)
+    assert (reading.answer, reading.confidence) == (answer, None)
 
 
 @pytest.mark.shared_data

@@ -10,7 +10,10 @@ from semece.judges.alarms import reads_like_an_order
 from semece.judges.answer_keys import answer_key
 from semece.prompts import is_non_answer, read_grade, read_pair, read_partition, read_response
 from semece.prompts.confidences import read_confidence
-from semece.prompts.elicitations import read_guesses, read_probability, read_true, read_words
+from semece.prompts.listed_guesses import read_guesses
+from semece.prompts.probabilities import read_probability
+from semece.prompts.truths import read_true
+from semece.prompts.word_scales import read_words
 
 LENGTH, SECONDS = 40_000, 1.5
 """Time that grows with the square of the length takes more; time that grows with the length a tenth."""

@@ -18,7 +18,7 @@ from semece.models import Message
 from semece.prompts.answer_places import Labels
 from semece.prompts.conclusions import said
 from semece.prompts.confidences import Scale, Stated
-from semece.prompts.elicitations import ELICITATIONS, SCALES, AskedAnswer, Elicitation, Guess, choices, read_words
+from semece.prompts.elicitations import ELICITATIONS, AskedAnswer, Elicitation, choices
 from semece.prompts.elicitations import VERSION as WORDS_VERSION
 from semece.prompts.final_message import is_blank
 from semece.prompts.markup import bare, last_box
@@ -33,6 +33,8 @@ from semece.prompts.replies import (
     read_partition,
 )
 from semece.prompts.responses import Reading, is_short, read_response
+from semece.prompts.statements import Guess
+from semece.prompts.word_scales import SCALES, read_words
 
 if TYPE_CHECKING:
     from semece.records import Question
@@ -78,7 +80,7 @@ Style = Literal["chat", "completion"]
 """How a model is asked: by a message, or by a text that it continues."""
 
 PLACEHOLDER = "{question}"
-READER = "reader-3"
+READER = "reader-4"
 """The id of what reads responses: changes whenever a reading may change. Readings are stored under it."""
 
 VERSION = 1

@@ -99,9 +99,11 @@ _BOUND = re.compile(
     r"|nearly|almost|to|or)\b",
     re.IGNORECASE,
 )
+_ABBREVIATED = re.compile(r"\b(approx|ca)\.(?=\s)", re.IGNORECASE)
+_ODDS = re.compile(r"\d\s?:\s?\d")
 _FOLLOWING = re.compile(
     r"\s*(?:(?:confident|confidence|certain|certainty|sure|likely|likelihood|probability|chance|that|based|because|since|"
-    r"given|as|for|in)\b.*|of (?:certainty|confidence|probability)\b.*|[^\w\s%/+].*)?",
+    r"given|as|for|in|segur[oa]|sicher|sûre?|sicur[oa])\b.*|of (?:certainty|confidence|probability)\b.*|[^\w\s%/+].*)?",
     re.IGNORECASE | re.DOTALL,
 )
 _REASON = re.compile(r"[.;!](?=\s)|\n|,?\s\b(?:because|since|given|based|as)\b|\s[-–—]\s(?!\d)")
@@ -137,21 +139,21 @@ def read_stated(text: str) -> Stated:
     ``90%``, ``90 percent``; a decimal up to 1 as it is; a number above 10 and up to 100 is a percent; ``95/100`` and
     ``8 out of 10`` are what they say; ``~90%``, ``9e-1``, numbers in quotes or brackets. A range, a bound, two
     different numbers and words are not read; nor is how likely an error is, nor a certainty that is denied. Nothing is
-    clamped.
+    clamped. ``50/50``, ``40/60`` and ``50:50`` are odds.
 
     Examples
     --------
     >>> [read_stated(text).certain for text in ("90%", "0.9", "95/100", "8 out of 10", "~90%", "[90]", "100.0")]
     [0.9, 0.9, 0.95, 0.8, 0.9, 0.9, 1.0]
-    >>> [read_stated(text).certain for text in ("1", "7", "0.95%", "150%", "80-90%", "high", ">90%")]
+    >>> [read_stated(text).certain for text in ("1", "7", "0.95%", "150%", "80-90%", "50/50", ">90%")]
     [None, None, None, None, None, None, None]
     >>> [read_stated(text).certain for text in ("10% chance of being wrong", "I can't be 100% certain")]
     [None, None]
     """
-    plain = _unquoted(text[:_LONGEST])
+    plain = _ABBREVIATED.sub(r"\1", _unquoted(text[:_LONGEST]))
     told, *reason = _REASON.split(plain, maxsplit=1)
     numbers = list(_NUMBER.finditer(told))
-    if not numbers or _BOUND.search(_NUMBER.sub("", told)) or not _is_plain(told, numbers):
+    if not numbers or _ODDS.search(told) or _BOUND.search(_NUMBER.sub("", told)) or not _is_plain(told, numbers):
         return UNREAD
     if any(found["percent"] or _one(found).scale == "decimal" for found in _NUMBER.finditer("".join(reason))):
         return UNREAD
@@ -204,14 +206,17 @@ def _is_plain(told: str, numbers: list[re.Match[str]]) -> bool:
     """Whether what stands around the numbers leaves no doubt that they are the confidence."""
     before, after = told[: numbers[0].start()], told[numbers[-1].end() :]
     signed = any(found["percent"] or found["whole"] for found in numbers)
-    if before.strip(_QUOTES) and not (signed or before.strip().lower() in _APPROXIMATELY):
+    if before.strip(_QUOTES) and not (signed or before.strip().lower() in APPROXIMATELY):
         return False
     return (
         len(before) <= 60 and not before[-1:].isalnum() and _FOLLOWING.fullmatch(after.lstrip("*_`\"')]}>")) is not None
     )
 
 
-_APPROXIMATELY = frozenset({"about", "around", "approximately", "approx.", "approx", "roughly", "circa", "ca.", "c."})
+APPROXIMATELY = frozenset(
+    {"about", "around", "approximately", "approx.", "approx", "roughly", "circa", "ca.", "ca", "c."}
+)
+"""Words before a number that leave it as it is."""
 
 
 def _one(found: re.Match[str]) -> Stated:
@@ -232,8 +237,9 @@ def _large(number: float) -> Stated:
 
 
 def _share(number: float, whole: float) -> Stated:
-    """Read '8 out of 10'."""
-    value = number / whole if whole >= 1 and number <= whole else None
+    """Read '8 out of 10'; two parts that add up to 100, as in '50/50', are odds and no share."""
+    odds = number > 0 and number + whole == 100
+    value = number / whole if whole >= 1 and number <= whole and not odds else None
     return Stated(value, value)
 
 

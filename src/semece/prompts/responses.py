@@ -10,8 +10,10 @@ from semece.prompts.answer_places import Labels, Place, in_json, labelled, lines
 from semece.prompts.conclusions import conclude
 from semece.prompts.confidences import read_stated, without_errors
 from semece.prompts.final_message import final_message, is_blank
+from semece.prompts.markdown_tables import confidences_as_lines
 from semece.prompts.markup import bare
 from semece.prompts.non_answers import is_non_answer
+from semece.prompts.passing_confidences import stated_in_passing
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,7 +101,8 @@ def read_response(
     are no others; a closing convention (:func:`semece.prompts.conclusions.conclude`); else the whole text is taken.
     Markdown, dollar signs of LaTeX and a final full stop around it are taken off. A repeated instruction is no answer.
     The confidence is the one that follows the answer or, if there is one answer, precedes it; if several differ, it
-    cannot be read.
+    cannot be read. If none is labelled, a clause at the end of the answer's line, or of a line behind it, may state it:
+    'I'm 80% sure', '(80% confident)'; it is no part of the answer.
 
     Parameters
     ----------
@@ -128,7 +131,7 @@ def read_response(
     labels = labels or Labels()
     if is_blank(final := final_message(text)):
         return Reading("", None, "empty")
-    body = _asked_alone(final, labels, continues_answer=continues_answer)
+    body = confidences_as_lines(_asked_alone(final, labels, continues_answer=continues_answer))
     found, status, place = _find(body, labels, pattern)
     value, said = _confidence(found, place)
     if not found.answer or is_non_answer(found.answer):
@@ -152,7 +155,7 @@ def _asked_alone(text: str, labels: Labels, *, continues_answer: bool) -> str:
         text = f"{labels.answer}: {text.lstrip(' ')}"
     for found in list(_NEXT_QUESTION.finditer(text))[:_QUESTIONS]:
         before = text[: found.start()]
-        if before.strip() and _answers(before, labels):
+        if before.strip() and (_answers(before, labels) or stated(lines_of(before), before, labels.confidence)[0]):
             return before
     return text
 
@@ -168,8 +171,22 @@ def _answers(text: str, labels: Labels) -> bool:
 
 
 def _find(body: str, labels: Labels, pattern: re.Pattern[str] | None) -> tuple[_Found, ReadStatus, int]:
-    """Find the answer, how it was found and where it begins."""
+    """Find the answer, how it was found and where it begins.
+
+    Where no confidence is labelled, one that a clause states in passing counts, if an answer is left without it.
+    """
     confidences, lines = stated(lines_of(body), body, labels.confidence)
+    if labels.confidence is not None and not confidences:
+        in_passing, without = stated_in_passing(lines, labels)
+        if in_passing and (found := _look(body, without, labels, pattern, in_passing))[0].answer:
+            return found
+    return _look(body, lines, labels, pattern, confidences)
+
+
+def _look(
+    body: str, lines: list[TextLine], labels: Labels, pattern: re.Pattern[str] | None, confidences: list[Place]
+) -> tuple[_Found, ReadStatus, int]:
+    """Find the answer in a reply and its lines without the confidences."""
     said = tuple(place for place in confidences if not _ASKED.match(place.text))
     if pattern is not None and (match := _last_match(pattern, body)):
         return _Found(bare(match[1]), False, said), "parsed", match[0]
