@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-FIRST, MOST = 8, 256
+FIRST, MOST = 16, 256
 """Calls at once with which a pace that seeks begins, and which it never exceeds."""
 
 WORTH = 1.05, 1.03
@@ -14,7 +14,7 @@ WORTH = 1.05, 1.03
 SLOW = 0.75
 """With less than this share of the best answers a second a limit is given up at once."""
 
-ROUND = 2, 4
+ROUND = 1, 4
 """Replies that are measured, by the calls at once: while the calls at once are doubled, and later."""
 
 COARSEST, FINEST = 4, 16
@@ -134,7 +134,7 @@ class SeekingPace(Pace):
     Examples
     --------
     >>> SeekingPace().limit, SeekingPace().concurrency
-    (8, 256)
+    (16, 256)
     """
 
     def __init__(self) -> None:
@@ -187,8 +187,8 @@ class SeekingPace(Pace):
         return True
 
     def _begin(self, before: int) -> None:
-        """Begin to measure: what was under way has to come first."""
-        self._skipped = max(before, self.limit)
+        """Begin to measure: what was under way has to come first and, but for the way up, what was sent right after."""
+        self._skipped = before if self._doubling else max(before, self.limit)
         self._left = self.limit * ROUND[not self._doubling]
         self._answers, self._seconds = 0, 0.0
 
