@@ -292,8 +292,24 @@ def renaming(name: str, row: Mapping[str, Any]) -> str:
     return "" if found is None else f"; rename {visible(found)!r} if it is meant"
 
 
-def question_from(row: Mapping[str, Any], where: str, *, without: Collection[str] = ()) -> Question:
-    """Make a question of a row.
+def question_from(row: Mapping[str, Any], where: str) -> Question:
+    """Make a question of a row, as a run file can hold it.
+
+    Raises
+    ------
+    ParseError
+        There is no question text, or the references are not text.
+
+    Examples
+    --------
+    >>> question_from({"question": "2 + 2?", "answer": "4", "level": 1}, "here").references
+    ('4',)
+    """
+    return storable(question_in(row, where))
+
+
+def question_in(row: Mapping[str, Any], where: str, *, without: Collection[str] = ()) -> Question:
+    """Make a question of a row, as it is there: :func:`storable` is still to be asked.
 
     Parameters
     ----------
@@ -311,8 +327,8 @@ def question_from(row: Mapping[str, Any], where: str, *, without: Collection[str
 
     Examples
     --------
-    >>> question_from({"question": "2 + 2?", "answer": "4", "level": 1}, "here").references
-    ('4',)
+    >>> question_in({"question": "2 + 2?", "n": 5, "level": 1}, "here", without={"n"}).metadata
+    {'level': 1}
     """
     name = next(filter(row.__contains__, TEXT_NAMES), None)
     if name is None:
@@ -327,7 +343,7 @@ def question_from(row: Mapping[str, Any], where: str, *, without: Collection[str
     identity = row.get("id")
     taken = (name, source, "id")
     rest = {k: v for k, v in row.items() if k not in without and k not in taken}
-    return storable(Question("" if identity is None else str(identity).strip(), text, references, rest))
+    return Question("" if identity is None else str(identity).strip(), text, references, rest)
 
 
 def _name_of_references(row: Mapping[str, Any]) -> str | None:

@@ -15,7 +15,7 @@ from semece.formats.sources import fault
 from semece.records import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from semece.formats.json_stream import Json
     from semece.formats.sources import Findings
@@ -74,6 +74,12 @@ class FileResponse(_Fields):
         """Make it of its fields."""
         kept = text if text.isascii() else encodable(text)
         return tuple.__new__(cls, (kept, place, confidence, status, scores, numbers))
+
+    @classmethod
+    def of_texts(cls, texts: Collection[str]) -> list[Self]:
+        """Make a response of each text, in half the time of one by one."""
+        make, kept = tuple.__new__, texts if all(map(str.isascii, texts)) else map(encodable, texts)
+        return [make(cls, (text, "", None, "ok", (), NO_NUMBERS)) for text in kept]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ import json
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from semece.datasets import TEXT_NAMES, question_from, renaming
+from semece.datasets import TEXT_NAMES, question_in, renaming
 from semece.errors import ParseError, if_percent
 from semece.formats.file_responses import NO_NUMBERS, FileQuestion, FileResponse, response_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from semece.formats.json_stream import Json
     from semece.formats.sources import Findings, Opening, SampleFile, Wanted
@@ -32,6 +32,7 @@ FIELDS = frozenset((*ANSWER_NAMES, "confidences", "labels", "grades", "model", "
 SCORE_COLUMN = "score:"
 """What the name of a column with a score begins with."""
 SCORE_FIELDS = ("scores", "score_kinds")
+_NUMBER_OR_NONE = frozenset((int, float, type(None)))
 MOST = 1e100
 """Largest size of a score."""
 
@@ -97,7 +98,7 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1", *, fi
         answers = _texts(answers, where, whole=whole)
         distinct = dict.fromkeys(answers)
     scored = {name for name in row if name.startswith("score") and is_score(name)}
-    question = question_from(row, where, without=FIELDS | scored if scored else FIELDS)
+    question = question_in(row, where, without=FIELDS | scored if scored else FIELDS)
     confidences = _confidences(row, len(answers), where)
     labels, grades = _list(row, "labels", where), row.get("grades")
     if isinstance(grades, str):
@@ -137,16 +138,18 @@ def _texts(answers: Sequence[Json], where: str, *, whole: bool) -> list[str]:
 
 def _responses(
     texts: Sequence[str],
-    distinct: Iterable[str],
+    distinct: Collection[str],
     confidences: Sequence[float | None] | None,
     numbers: Sequence[Mapping[str, float]] | None,
 ) -> tuple[FileResponse, ...]:
     """Make the responses; where there are only texts, equal ones are one response, many times."""
-    if not any(numbers or ()) and (confidences is None or set(confidences) == {None}):
-        known = {text: FileResponse(text) for text in distinct}
-        return tuple(map(known.__getitem__, texts))
-    several = zip(texts, confidences or repeat(None), numbers or repeat(NO_NUMBERS), strict=False)
-    return tuple(FileResponse(text, confidence=stated, numbers=own) for text, stated, own in several)
+    if any(numbers or ()) or not (confidences is None or set(confidences) == {None}):
+        several = zip(texts, confidences or repeat(None), numbers or repeat(NO_NUMBERS), strict=False)
+        return tuple([FileResponse(text, "", stated, "ok", (), own) for text, stated, own in several])
+    if len(distinct) == len(texts):
+        return tuple(FileResponse.of_texts(texts))
+    known = dict(zip(distinct, FileResponse.of_texts(distinct), strict=True))
+    return tuple(map(known.__getitem__, texts))
 
 
 def is_score(column: str) -> bool:
@@ -241,6 +244,8 @@ def _confidences(row: Mapping[str, Any], n: int, where: str) -> list[float | Non
         return None
     if len(values) != n:
         raise ParseError(f"{where}: there must be one confidence per answer; got {len(values)} for {n}")
+    if _NUMBER_OR_NONE.issuperset(map(type, values)) and all(value is None or 0 <= value <= 1 for value in values):
+        return [None if value is None else float(value) for value in values]
     return [confidence_of(value, f"at index {i}", where) for i, value in enumerate(values)]
 
 
