@@ -102,7 +102,13 @@ def main() -> str:
     """Measure all servers."""
     with tempfile.TemporaryDirectory() as name:
         rows = [measured(server, Path(name)) for server in SERVERS]
-    return table(["server", "answers", "best", "a second", "auto", "share", "least", "most at once", "refused"], rows)
+    said = (
+        "A server in a process of its own, over real sockets; one request an answer. 'Best' is the fixed number with "
+        f"most answers a second, of {', '.join(map(str, FIXED))}; then {REPEATS} runs with it and with auto in turn. "
+        "Answers a second are medians, from the first request of a run to its last answer, the way up included."
+    )
+    head = ["server", "answers", "best", "a second", "auto", "share", "least share", "most at once", "refused at most"]
+    return f"{said}\n\n{table(head, rows)}"
 
 
 if __name__ == "__main__":
