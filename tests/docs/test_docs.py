@@ -142,6 +142,8 @@ def test_the_way_from_a_result_of_uqlm_to_a_threshold_runs(semece):
         assert code == 0, err
     assert "Recalibration helps" in said["recalibrate pilot.db"]
     assert "semantic_negentropy" in said["abstain new.db"]
+    assert "Sem1" not in said["abstain new.db"]
+    assert "other runs" not in said["abstain new.db"]
     for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
         exec(compile(block, "scores.md", "exec"), {})
 

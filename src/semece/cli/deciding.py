@@ -34,13 +34,25 @@ Picture = Annotated[
 ]
 
 
-def abstain(  # noqa: PLR0917 - one parameter per option
+Scores = Annotated[
+    list[str] | None,
+    typer.Option("--score", "-s", help="Only by this: sem1, sem2, verbalized or a score of the run. May be repeated."),
+]
+
+
+def abstain(  # noqa: PLR0913, PLR0917 - one parameter per option
     run: OneRun,
     target: Annotated[
         float, typer.Option("--target-accuracy", help="Share of right answers among those given.")
     ] = 0.95,
     delta: Annotated[float, typer.Option("--delta", help="How often a promise may be wrong.")] = 0.05,
     by: By = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--score", "-s", help="Only this one: sem1, sem2, verbalized or a score of the run. May be repeated."
+        ),
+    ] = None,
     picture: Picture = None,
     judge: Judge = None,
     recalibrate: Recalibrate = None,
@@ -61,7 +73,7 @@ def abstain(  # noqa: PLR0917 - one parameter per option
     if picture is not None and by is not None:
         raise SemeceError("--figure is of all questions of a run; it does not go with --by")
     with open_runs([run], judge, recalibrate) as (opened,), bad_arguments():
-        found = tables.decide(opened, target=target, delta=delta, by=by)
+        found = tables.decide(opened, target=target, delta=delta, by=by, scores=scores or ())
         if picture is not None:
             thresholds = dict(found.table.select("score", "threshold").iter_rows())
             figures.save(figures.draw_risk_coverage(found.group, thresholds), picture)

@@ -27,6 +27,9 @@ def detect(opening: Opening) -> bool:
     return opening.has("responses", "sampled_responses") or opening.has("data", "data.responses")
 
 
+LEFT_OUT = "the original responses are left out: nothing says that they were drawn at the sampling temperature"
+
+
 def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion]:
     """Read one result; questions are named by their places, from 0.
 
@@ -52,7 +55,7 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
             raise fault(where, f"{len(originals)} {name}, one per response", len(column))
     joins = _same_temperature(result.get("metadata"))
     if not joins:
-        source.findings.note("the original responses were not drawn at the sampling temperature and are left out")
+        source.findings.note(LEFT_OUT)
     scores = {name: column for name, column in data.items() if _is_score(column, len(originals))}
     for name in scores:
         source.findings.kinds.setdefault(name, "lower" if name.endswith(LESS_IS_SURER) else "0..1")

@@ -61,7 +61,7 @@ LABELS: dict[str, str] = {
     "ver_questions": "N (Ver)",
     "sem2_split_questions": "N (split)",
     "regimes": "Jensen / low / large margin",
-    "failures": "Failed answers",
+    "failures": "Unusable answers",
     "judge": "Judge",
     "verbalized": "Ver",
     "sem1": "Sem1",

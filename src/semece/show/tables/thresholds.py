@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from semece.errors import meant
+from semece.errors import SemeceError, meant
 from semece.runs import label, plural
 from semece.show.tables.paper_tables import ABSTENTION, abstention_rows, attempted, group_of, promise_text
 from semece.stats import fewest_answers, frame, slice_thresholds
@@ -46,8 +46,10 @@ class Decision(NamedTuple):
     group: PooledQuestions
 
 
-def decide(run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | None = None) -> Decision:
-    """Find from which confidence on to answer, for every score of a run.
+def decide(
+    run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | None = None, scores: Sequence[str] = ()
+) -> Decision:
+    """Find from which confidence on to answer, for every score of a run or for those named.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ def decide(run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | Non
         How often a promise may be wrong, in (0, 1).
     by : str, optional
         A column of the questions' metadata: a threshold for each of its values, one promise for all of them.
+    scores : sequence of str
+        Only these: ``sem1``, ``sem2``, ``verbalized`` or a score of the run.
 
     Returns
     -------
@@ -69,19 +73,30 @@ def decide(run: Run, *, target: float = 0.95, delta: float = 0.05, by: str | Non
     ValueError
         For numbers out of range, and a column that no question has.
     SemeceError
-        No question is complete.
+        No question is complete, or there is no such score.
     """
     group = group_of(run.model, [run])
     if by is None:
-        table = abstention_rows(group, [target], delta=delta)
+        table = _of_scores(abstention_rows(group, [target], delta=delta), scores)
         notes = (*_promises(table), *_notes(group, table), *_uncorrected(group, table))
         return Decision(tuple(_needs(table, target, delta)), table, notes, group)
     slices = slices_of([view.question for view in run.question_views()], by)
-    table = slice_rows(group, slices, target=target, delta=delta)
+    table = _of_scores(slice_rows(group, slices, target=target, delta=delta), scores)
     column = f"Choose the column before you look: {by} is one of many that slices can be made by."
     notes = (*_promises(table), *_notes(group, table), *([column] if _promised(table) else []), *_alone(group, by))
     needs = PLAIN_NEED.format("A", fewest_answers(target, delta), _percent(target))
     return Decision((needs, *_shared(table, by)), table, notes, group)
+
+
+def _of_scores(table: pl.DataFrame, scores: Sequence[str]) -> pl.DataFrame:
+    """Keep the rows of some scores; all of them if none is named."""
+    known = table["score"].unique(maintain_order=True).to_list()
+    for name in scores:
+        if name not in known:
+            raise SemeceError(
+                f"there is no score {name!r}{meant(name, known)} to answer by; there are {', '.join(known)}"
+            )
+    return table.filter(table["score"].is_in(list(scores))) if scores else table
 
 
 PLAIN_NEED = "{} threshold takes at least {:,} answers, all of them right, to promise {}."
