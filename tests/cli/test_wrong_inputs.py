@@ -69,7 +69,7 @@ WRONG = [
     ("abstain tagged.db --by tpoic", "did you mean 'topic'?"),
     ("judge-eval labelled.jsonl -j rules --by topik", "did you mean 'topic'?"),
     ("simulate --family zippf", "zipf"),
-    ("abstain a.db --score sem3", "did you mean 'sem1'?"),
+    ("abstain a.db --score sem3", "did you mean 'sem2'?"),
     ("compare a.db --judges rules", "takes two judges of one run or more, such as: semece compare"),
     ("compare a.db --judges rules exakt", "did you mean 'exact'?"),
     ("sumary a.db", "summary"),
