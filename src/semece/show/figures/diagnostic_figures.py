@@ -183,11 +183,12 @@ def plot_budget(table: Table, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     n = column_of(table, "n")
-    ax.plot(n, column_of(table, "low_margin"), color=INK, marker="D", ms=3.2, label="share with a low margin")
-    ax.plot(n, column_of(table, "sem1_within"), **_line("sem1") | {"label": "Sem1, spread between subsamples"})
+    ax.plot(n, column_of(table, "low_margin"), color=INK, marker="D", ms=3.2, label="share with a low margin", clip_on=False)
+    within = _line("sem1") | {"label": "Sem1, spread between subsamples"}
+    ax.plot(n, column_of(table, "sem1_within"), **within, clip_on=False)
     for name in ("sem1", "sem2"):
         line = _line(name) | {"label": f"{NAMES[name]}, spread between questions", "ls": (0, (4, 2)), "mfc": "white"}
-        ax.plot(n, column_of(table, f"{name}_between"), **line)
+        ax.plot(n, column_of(table, f"{name}_between"), **line, clip_on=False)
     ax.set(ylim=(0, None), xlabel="responses per question n", ylabel="share, standard deviation")
     budget_ticks(ax, n)
     legend_below(ax, columns=1)
