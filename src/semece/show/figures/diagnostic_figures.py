@@ -183,7 +183,9 @@ def plot_budget(table: Table, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     n = column_of(table, "n")
-    ax.plot(n, column_of(table, "low_margin"), color=INK, marker="D", ms=3.2, label="share with a low margin", clip_on=False)
+    ax.plot(
+        n, column_of(table, "low_margin"), color=INK, marker="D", ms=3.2, label="share with a low margin", clip_on=False
+    )
     within = _line("sem1") | {"label": "Sem1, spread between subsamples"}
     ax.plot(n, column_of(table, "sem1_within"), **within, clip_on=False)
     for name in ("sem1", "sem2"):
