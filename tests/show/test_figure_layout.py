@@ -9,10 +9,12 @@ from matplotlib.text import Text
 
 from semece.errors import SemeceError
 from semece.runs.graded_classes import GradedClasses
+from semece.show import figures
 from semece.show.figures.run_figures import FIGURES
 from semece.show.tables.paper_tables import POOLED, PooledQuestions
 from semece.stats import Counts, pool
 
+PAGE = figures.ACROSS * figures.PANEL
 SHORT = ("small", "medium", "large", "tiny", "older")
 LONG = tuple(f"provider-{i}/a-rather-long-model-name-{i}b-instruct-2026-11-28" for i in range(5))
 
@@ -45,6 +47,13 @@ def pooled(some):
 CASES = {
     "one": lambda: [questions("simpleqa", LONG[0], 0)],
     "two": lambda: pooled([questions("simpleqa", name, i) for i, name in enumerate(LONG[:2])]),
+    "four": lambda: pooled([questions("simpleqa", name, i) for i, name in enumerate(LONG[:4])]),
+    "two by two": lambda: [
+        each
+        for place, dataset in enumerate(("simpleqa", "triviaqa"))
+        for each in pooled([questions(dataset, name, 2 * place + i) for i, name in enumerate(SHORT[:2])])
+    ],
+    "other budgets": lambda: [questions("simpleqa", SHORT[i], i, number=150, n=n) for i, n in enumerate((52, 100, 8))],
     "five": lambda: pooled([questions("simpleqa", name, i) for i, name in enumerate(LONG)]),
     "unstated": lambda: [questions("simpleqa", name, i, stated=False) for i, name in enumerate(SHORT[:3])],
     "scores": lambda: [questions("simpleqa", "a", 3, scores=("p_true",))],
@@ -129,7 +138,8 @@ def on_points(fig, renderer):
 def faults(fig, renderer):
     """Say what a reader would complain about."""
     boxes = [(text.get_text(), text.get_window_extent(renderer)) for text in texts_of(fig)]
-    return [*cut(fig, boxes), *overlapping(boxes), *covering(fig, renderer), *on_points(fig, renderer)]
+    wide = ["the figure is wider than a page"] if fig.get_figwidth() > PAGE else []
+    return [*wide, *cut(fig, boxes), *overlapping(boxes), *covering(fig, renderer), *on_points(fig, renderer)]
 
 
 @pytest.mark.slow
@@ -146,6 +156,18 @@ def test_no_text_is_cut_or_hidden_and_no_legend_lies_on_data(case):
 @pytest.mark.slow
 def test_fifteen_runs_are_readable():
     test_no_text_is_cut_or_hidden_and_no_legend_lies_on_data("fifteen")
+
+
+def test_panels_without_data_have_the_axes_of_one_with_data():
+    """Some run has too few questions with a low margin; no scale is set from its empty axes, and names are level."""
+    some = [questions("simpleqa", "near", 0), questions("simpleqa", "sure", 0, spread=1e-6)]
+    near, sure = FIGURES["rate"](some).axes
+    assert [text.get_text() for text in sure.texts] == ["too few\nlow-margin\nquestions"]
+    assert (sure.get_xscale(), sure.get_xlim(), sure.get_ylim()) == ("log", near.get_xlim(), near.get_ylim())
+    assert sure.get_xticks().tolist() == near.get_xticks().tolist() == [10, 20]
+    FigureCanvasAgg(near.figure).draw()
+    heights = [ax.xaxis.label.get_window_extent().y0 for ax in (near, sure)]
+    assert heights[0] == pytest.approx(heights[1], abs=0.5)
 
 
 def test_faults_are_seen():

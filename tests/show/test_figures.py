@@ -97,7 +97,7 @@ def luminance(color):
     return linear(color) @ [0.2126, 0.7152, 0.0722]
 
 
-@pytest.mark.parametrize("color", [*figures.COLORS.values(), figures.INK, figures.MUTED])
+@pytest.mark.parametrize("color", [*figures.COLORS.values(), *figures.RUN_COLORS, figures.INK, figures.MUTED])
 def test_colours_stand_out_on_white(color):
     wanted = 4.5 if color in {figures.INK, figures.MUTED} else 3.0
     assert 1.05 / (luminance(color) + 0.05) >= wanted
@@ -123,8 +123,9 @@ TRITANOPIA = np.array(
 
 
 @pytest.mark.parametrize("matrix", [np.eye(3), PROTANOPIA, DEUTERANOPIA, TRITANOPIA])
-def test_estimators_are_told_apart_without_full_colour_vision(matrix):
-    shown = [lab(color, matrix) for color in figures.COLORS.values()]
+@pytest.mark.parametrize("colors", [figures.COLORS.values(), (*figures.RUN_COLORS, figures.INK)])
+def test_estimators_and_runs_are_told_apart_without_full_colour_vision(matrix, colors):
+    shown = [lab(color, matrix) for color in colors]
     distances = [np.linalg.norm(a - b) for i, a in enumerate(shown) for b in shown[i + 1 :]]
     assert min(distances) > 25
 
@@ -196,6 +197,15 @@ def test_curves_of_models_hold_their_occupied_bins(table):
     wanted = np.column_stack([table.confidence, table.accuracy])[keep]
     assert np.allclose(drawn(ax, "a"), wanted)
     assert np.allclose(drawn(ax, "pooled"), wanted)
+
+
+def test_curves_of_models_differ_in_colour_and_marker_and_one_bin_is_seen(table):
+    one = {"count": [9], "confidence": [0.95], "accuracy": [1.0], "accuracy_low": [0.7], "accuracy_high": [1.0]}
+    ax = figures.plot_reliability_curves({**dict.fromkeys("abcd", one), "pooled": one})
+    runs = ax.lines[1:]
+    assert len({line.get_color() for line in runs}) == len({line.get_marker() for line in runs}) == 5
+    assert all(line.get_linestyle() == "-" and line.get_marker() not in {"", "None"} for line in runs)
+    assert ax.collections[0].get_segments()[0].tolist() == [[0.95, 0.7], [0.95, 1.0]]
 
 
 def test_risk_is_drawn_against_coverage_and_the_threshold_is_marked_at_its_last_question():
@@ -274,6 +284,43 @@ def test_sweeps_and_budgets_show_their_columns(simulated):
     wanted = spread.select("n", "sem1_within").to_numpy()
     assert np.allclose(drawn(ax, "Sem1, spread between subsamples"), wanted)
     assert np.allclose(drawn(ax, "Sem2, spread between questions"), spread.select("n", "sem2_between").to_numpy())
+
+
+def ticks_of(ax):
+    """The budgets that have a tick, and the labels that are written."""
+    return ax.get_xticks().tolist(), [text for label in ax.get_xticklabels() if (text := label.get_text())]
+
+
+def test_ticks_are_the_budgets_and_one_budget_shows_the_accuracy(simulated):
+    some = simulated[1]
+    for table, plot in (
+        (sweep, figures.plot_sweep),
+        (sweep, figures.plot_sweep_ece),
+        (budget_spread, figures.plot_budget),
+    ):
+        for budgets in ((8,), (10, 12), (10, 20, 30)):
+            assert ticks_of(plot(table(some, budgets=budgets))) == ([*budgets], [str(n) for n in budgets])
+    ends = {f"{name}{end}": [0.1] * 4 for name in ("held_out_gap", "semx_ece") for end in ("", "_low", "_high")}
+    ax = figures.plot_semx_budgets({"n": [2, 20, 50, 51], **ends})
+    assert ticks_of(ax) == ([2, 20, 50, 51], ["2", "20", "51"])  # 50 and 51 would meet
+    ax = figures.plot_sweep(sweep(some, budgets=(8,)))
+    low, high = ax.get_ylim()
+    accuracy = drawn(ax, "accuracy")
+    assert accuracy[:, 0].tolist() == [0, 1]  # the whole width
+    assert accuracy[0, 1] == pytest.approx(some.correct.mean())
+    assert low < accuracy[0, 1] < high
+
+
+def test_the_strip_of_semx_stands_over_its_points_and_adds_up():
+    """Next to nothing is not written; 0.09 + 0.65 + 4.55 + 18.71 are 24, in whole numbers too."""
+    columns = {name: [0.5] * 5 for name in ("accuracy", "accuracy_low", "accuracy_high")}
+    table = {"questions": [0.09, 0.65, 4.55, 8.0, 10.71], "held_out": [0.15, 0.38, 0.48, 0.52, 0.5]}
+    strip = figures.plot_semx(table | columns).child_axes[0]
+    assert [(text.get_position()[0], text.get_text()) for text in strip.texts] == [
+        (pytest.approx(0.35), "1"),
+        (pytest.approx(0.45), "4"),
+        (pytest.approx(0.55), "19"),
+    ]
 
 
 def test_the_rate_tells_its_slope_and_its_interval(simulated):

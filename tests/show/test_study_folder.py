@@ -13,8 +13,9 @@ import pytest
 from semece.runs import Names, Run
 from semece.runs.scored_samples import SamplesReading, score
 from semece.show.figures.run_figures import FIGURES
-from semece.show.paper import OURS, THEIR_FIGURES, THEIR_TABLES, THEIRS, read_runs
+from semece.show.paper import OURS, THEIR_FIGURES, THEIR_TABLES, THEIRS, figure_caption, figure_float, read_runs
 from semece.show.tables.captions import PAPER_TABLES, fitted
+from semece.show.tables.study_grid import groups_of_views
 from semece.show.tables.typeset import ACROSS, COLUMN, PAGE, floats
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.estimators import estimate
@@ -91,6 +92,9 @@ def test_a_folder_holds_every_table_and_figure_and_says_what_is_missing(semece, 
         for name in figures:
             there = [out / conventions / "figures" / f"{name}.{ending}" for ending in ("pdf", "svg", "png", "tex")]
             assert all(file.stat().st_size for file in there), name
+            assert re.match(r"\\begin\{figure\*?\}\[tp\]\n", there[-1].read_text(encoding="utf-8")), name
+    assert r"\usepackage{graphicx}" in readme
+    assert r"\graphicspath{{" in readme
     table = pl.read_csv(out / THEIRS / "tables" / "ece.csv")
     assert table["model"].to_list() == ["a-model", "another-model", "pooled", "a-model"]
     views = read_runs([(Names("nq", "a-model"), study / "nq--a-model.db")]).theirs[0][1]
@@ -102,6 +106,28 @@ def test_a_folder_holds_every_table_and_figure_and_says_what_is_missing(semece, 
         ("nq", "another-model", 35),
         ("nq", "pooled", 70),
     ]
+
+
+def test_the_caption_of_reliability_says_what_is_drawn(read):
+    """ECEs above the panels of many runs only; a heavy line only where runs are pooled; a strip of one run only."""
+    every = list(groups_of_views(read.ours))
+    (nq, hard) = ([group for group in every if group.dataset == dataset] for dataset in DATASETS)
+    many = [nq[0]._replace(model=f"m{i}") for i in range(5)]
+    for groups, said in ((hard, "strip"), (every, "marker"), (nq, "heavy"), (many, "ECEs")):
+        caption = figure_caption("reliability", groups)
+        fig = FIGURES["reliability"](groups)
+        lines = [line.get_label() for ax in fig.axes for line in ax.lines]
+        assert ("strip" in caption) == any(ax.child_axes for ax in fig.axes) == (said == "strip")
+        assert ("heavy" in caption) == ("pooled" in lines) == (said == "heavy")
+        assert ("ECEs" in caption) == any(text.get_text() == "ECE" for ax in fig.axes for text in ax.texts)
+        assert ("ECEs" in caption) == (said == "ECEs")
+
+
+def test_a_figure_is_a_float_across_both_columns_if_it_is_wide():
+    narrow, wide = (figure_float("rate", "50 % & more.", width=width) for width in (3.35, 6.7))
+    assert wide == narrow.replace("{figure}", "{figure*}")
+    inside = r"\includegraphics[width=\linewidth]{rate}" "\n" r"\caption{50 \% \& more.}\label{fig:rate}"
+    assert narrow == rf"\begin{{figure}}[tp]{chr(10)}\centering{chr(10)}{inside}{chr(10)}\end{{figure}}{chr(10)}"
 
 
 def test_each_run_is_read_once(study, monkeypatch):

@@ -11,7 +11,7 @@ import polars as pl
 from semece.errors import SemeceError
 from semece.runs import Names, Run, escaped_latex, plural, to_csv, to_markdown, write
 from semece.show import figures
-from semece.show.figures.run_figures import FIGURES
+from semece.show.figures.run_figures import FIGURES, on_one_panel
 from semece.show.tables.captions import NOTES, PAPER_TABLES, PaperTable, for_latex, with_values
 from semece.show.tables.paper_tables import (
     POOLED,
@@ -190,13 +190,13 @@ THEIR_TABLES: dict[str, PaperTable] = {
 FIGURE_CAPTIONS = {
     "reliability": "Accuracy against confidence, both in [0, 1]: on the diagonal a confidence is calibrated, "
     "below it too "
-    "high. The numbers above a panel are ECEs, in the order of the legend. Bars are 95 % intervals.",
+    "high.",
     "reliability-pooled": "Accuracy against confidence of all models of a dataset, both in [0, 1], with the ECE "
     "of each "
     "confidence. Bars are 95 % intervals of a bin's accuracy.",
     "semx": "Accuracy against held-out frequency, both in [0, 1]: on the diagonal the model knows its chances. "
     "Bars are "
-    "95 % intervals.",
+    "95 % intervals; the strip shows the number of questions in each tenth.",
     "semx-budget": "Held-out gap and SemX-ECE (shares) of fewer answers per question, with 95 % intervals.",
     "risk-coverage": "Share of wrong answers if only so large a share of the questions is answered, the most "
     "confident ones.",
@@ -221,6 +221,22 @@ FIGURE_CAPTIONS = {
     "predictions": "Predicted against exact mean of Sem1 minus Sem2 at the boundaries of the regimes (shares).",
 }
 """What each figure shows, with its units; how many questions and answers it rests on is added."""
+
+
+def figure_caption(name: str, every: Sequence[PooledQuestions]) -> str:
+    """Say what a figure of runs shows; ``reliability`` is drawn differently of one run, of a few, and of many."""
+    return f"{FIGURE_CAPTIONS[name]} {_reliability_words(every) if name == 'reliability' else ''}".rstrip()
+
+
+def _reliability_words(every: Sequence[PooledQuestions]) -> str:
+    """Say what the marks of the figure ``reliability`` are."""
+    shown = on_one_panel(every)
+    if not shown:
+        return "The numbers above a panel are ECEs, in the order of the legend. Bars are 95 % intervals."
+    if len(shown) == 1:
+        return "Bars are 95 % intervals; the strip shows the number of questions."
+    pooled = "; the heavy line is all runs pooled, its bars are 95 % intervals" if shown[-1].model == POOLED else ""
+    return f"A run has one colour and one marker{pooled}."
 
 
 def write_paper(study: StudyRuns, folder: Path, *, title: str) -> list[str]:
@@ -260,12 +276,11 @@ def write_paper(study: StudyRuns, folder: Path, *, title: str) -> list[str]:
                 write_table(found, table, folder / conventions / "tables", name=name, caption=caption)
                 lines.append(f"| `{conventions}/tables/{name}` | {caption} |")
         for name in FIGURES if conventions == OURS else THEIR_FIGURES:
-            caption = f"{FIGURE_CAPTIONS[name]} {size}"
-            if drawn(every, name, folder / conventions / "figures", troubles):
+            caption = f"{figure_caption(name, every)} {size}"
+            if width := drawn(every, name, folder / conventions / "figures", troubles):
                 lines.append(f"| `{conventions}/figures/{name}` | {caption} |")
-                include = rf"\includegraphics[width=\linewidth]{{{name}}}"
-                text = rf"{include}% \caption{{{escaped_latex(caption)}}}"
-                write(f"{text}\n".encode(), folder / conventions / "figures" / f"{name}.tex")
+                text = figure_float(name, caption, width=width)
+                write(text.encode(), folder / conventions / "figures" / f"{name}.tex")
         lines.append("")
     write(readme(title, lines, troubles).encode(), folder / "README.md")
     return troubles
@@ -308,25 +323,45 @@ def write_table(table: pl.DataFrame, how: PaperTable, folder: Path, *, name: str
         write(text.encode(), folder / file)
 
 
-def drawn(every: Sequence[PooledQuestions], name: str, folder: Path, troubles: list[str]) -> bool:
-    """Draw a figure in all formats; say why it cannot be drawn."""
+def figure_float(name: str, caption: str, *, width: float) -> str:
+    r"""Write the float of a figure that is so many inches wide, across both columns where it is wider than one.
+
+    Examples
+    --------
+    >>> print(figure_float("rate", "A gap.", width=3.35), end="")
+    \begin{figure}[tp]
+    \centering
+    \includegraphics[width=\linewidth]{rate}
+    \caption{A gap.}\label{fig:rate}
+    \end{figure}
+    """
+    environment = "figure*" if width > figures.COLUMN_WIDTH else "figure"
+    lines = [rf"\begin{{{environment}}}[tp]", r"\centering", rf"\includegraphics[width=\linewidth]{{{name}}}"]
+    lines += [rf"\caption{{{escaped_latex(caption)}}}\label{{fig:{name}}}", rf"\end{{{environment}}}", ""]
+    return "\n".join(lines)
+
+
+def drawn(every: Sequence[PooledQuestions], name: str, folder: Path, troubles: list[str]) -> float:
+    """Draw a figure in all formats and give its width in inches; 0 if it cannot be drawn, and say why."""
     try:
         fig = FIGURES[name](every)
     except SemeceError as error:
         troubles.append(f"figure {name}: {error}")
-        return False
+        return 0.0
     folder.mkdir(parents=True, exist_ok=True)
     fig.draw_without_rendering()
     fig.set_layout_engine(None)  # it is laid out: once for all files
     for ending in ("pdf", "svg", "png"):
         figures.save(fig, folder / f"{name}.{ending}")
-    return True
+    return float(fig.get_size_inches()[0])
 
 
 README_HEAD = r"""Written by `semece paper`. Tables are `NAME.csv` (every column and digit), `NAME.md`, `NAME.tex`: in
 `one-column` 5.5 inches wide, in `two-columns` 3.03 inches (`table`) or 6.3 inches (`table*`). They are floats with
 caption and label `tab:NAME`; `\input` them. They need `\usepackage{booktabs}`. Figures are `NAME.pdf`, `NAME.svg`
-and `NAME.png`; `NAME.tex` holds the caption.
+and `NAME.png`; `NAME.tex` is a float with caption and label `fig:NAME` (`figure*` if it is wider than one column).
+To `\input` it, load `\usepackage{graphicx}` and say where the figures are, with a slash at the end:
+`\graphicspath{{paper/ours/figures/}}`.
 """
 
 

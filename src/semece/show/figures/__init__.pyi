@@ -1,6 +1,7 @@
 # The names of this door, and where they are.
 
 from .canvas import ACROSS as ACROSS
+from .canvas import BUDGETS as BUDGETS
 from .canvas import COLORS as COLORS
 from .canvas import COLUMN_WIDTH as COLUMN_WIDTH
 from .canvas import FAINT as FAINT
@@ -9,6 +10,9 @@ from .canvas import MARKERS as MARKERS
 from .canvas import MUTED as MUTED
 from .canvas import NAMES as NAMES
 from .canvas import OTHERS as OTHERS
+from .canvas import PANEL as PANEL
+from .canvas import RUN_COLORS as RUN_COLORS
+from .canvas import budget_ticks as budget_ticks
 from .canvas import figure as figure
 from .canvas import grid as grid
 from .canvas import look_of as look_of

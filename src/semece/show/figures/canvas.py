@@ -48,6 +48,9 @@ NAMES: dict[str, str] = {"sem1": "Sem1", "sem2": "Sem2", "verbalized": "Ver", "s
 OTHERS: tuple[tuple[str, str], ...] = (("#2f7d43", "v"), ("#8a6100", "P"), ("#007c89", "X"), ("#55555c", "*"))
 """Colour and marker of scores that a run was given, in turn."""
 
+RUN_COLORS, RUN_MARKERS = ("#5a1fd0", "#d55e00", "#009e73", "#aa4499"), "osD^vPX*"
+"""Colours and hollow markers of runs on one axes, in turn; pooled runs are drawn in ink."""
+
 
 class Look(NamedTuple):
     """Colour, marker and name of a confidence in figures."""
@@ -150,6 +153,9 @@ PANEL = 1.45
 ACROSS = 5
 """Most panels side by side."""
 
+ROW = 4 * PANEL
+"""Inches: a single row of panels is at least so wide, a page of one column."""
+
 
 def grid(number: int, *, columns: int = ACROSS, lines: int = 1) -> tuple[Figure, list[Axes]]:
     """Make an empty figure with small axes in rows.
@@ -176,8 +182,9 @@ def grid(number: int, *, columns: int = ACROSS, lines: int = 1) -> tuple[Figure,
     from matplotlib.figure import Figure
 
     columns, rows = min(columns, number), -(-number // columns)
+    panel = max(PANEL, ROW / columns) if rows == 1 else PANEL
     with style():
-        fig = Figure(figsize=(PANEL * columns, (1.12 * PANEL + 0.1 * lines) * rows + 0.6), layout="constrained")
+        fig = Figure(figsize=(panel * columns, (1.12 * panel + 0.1 * lines) * rows + 0.6), layout="constrained")
         return fig, [fig.add_subplot(rows, columns, i + 1) for i in range(number)]
 
 
@@ -189,6 +196,29 @@ def legend_below(ax: Axes, *, columns: int = 2, **options: Any) -> None:  # noqa
 def write_above(ax: Axes, text: str, *, at: float, **look: Any) -> None:  # noqa: ANN401 - as matplotlib's
     """Write on top of the axes, some points above them however high they are; `at` is a share of their width."""
     ax.annotate(text, (at, 1), xycoords="axes fraction", xytext=(0, 3), textcoords="offset points", **look)
+
+
+BUDGETS = "per question"
+"""What the name of an axis of budgets says."""
+
+LABEL = 12
+"""Points that the label of a budget takes, with a gap."""
+
+
+def budget_ticks(ax: Axes, n: ArrayLike) -> None:
+    """Put a tick at each budget and nowhere else; where labels would meet, the largest budget has one."""
+    sizes = np.asarray(n, dtype=float)
+    ax.set_xticks(sizes)
+    ax.set_xticks([], minor=True)
+    transform = ax.xaxis.get_transform()
+    low, high = transform.transform(np.array(ax.get_xlim()))
+    points = 72 * ax.bbox.width / ax.figure.dpi
+    place = (transform.transform(sizes) - low) / (high - low) * points
+    labelled: list[int] = []
+    for i in range(len(sizes) - 1, -1, -1):
+        if not labelled or place[labelled[-1]] - place[i] >= LABEL:
+            labelled.append(i)
+    ax.set_xticklabels([f"{size:g}" if i in labelled else "" for i, size in enumerate(sizes)])
 
 
 def shared_legend(fig: Figure, labelled: Mapping[str, Artist], *, most: int = 6) -> None:

@@ -14,6 +14,7 @@ from semece.show.figures.canvas import (
     MUTED,
     NAMES,
     axes_or_new,
+    budget_ticks,
     column_of,
     legend_below,
     look_of,
@@ -65,7 +66,8 @@ def plot_margin(table: pl.DataFrame, *, ax: Axes | None = None, boundaries: pl.D
         ax.plot(middle, column_of(rows, "ece"), **_line(name, place), clip_on=False)
     if table["ece"].null_count() == table.height:
         words = "no stratum has\nenough questions"
-        ax.text(0.5, 0.5, words, color=MUTED, size=6.5, ha="center", va="center", transform=ax.transAxes)
+        look: dict[str, Any] = {"color": MUTED, "size": 6.5, "bbox": {"color": "white", "lw": 0, "pad": 1}}
+        ax.text(0.5, 0.5, words, ha="center", va="center", transform=ax.transAxes, **look)
     every = table.filter(table["estimator"] == "sem1")
     ax.set(xlim=(0, 1), ylim=(0, None), xlabel=r"margin $\Delta$", ylabel="|confidence − accuracy|")
     strip = ax.inset_axes((0.0, 1.02, 1.0, 0.16))
@@ -114,9 +116,9 @@ def plot_sweep(table: Table, *, ax: Axes | None = None) -> Axes:
     ax.fill_between(n, column_of(table, "sem2"), column_of(table, "sem1"), color=FAINT, lw=0)
     for name in ("sem1", "sem2"):
         ax.plot(n, column_of(table, name), **_line(name), clip_on=False)
-    accuracy = column_of(table, "accuracy")
-    ax.plot(n, accuracy, color=INK, lw=1, ls=(0, (4, 2)), label="accuracy")
+    ax.axhline(column_of(table, "accuracy")[0], color=INK, lw=1, ls=(0, (4, 2)), label="accuracy")
     ax.set(xlabel="responses per question n", ylabel="mean expected confidence")
+    budget_ticks(ax, n)
     legend_below(ax)
     return ax
 
@@ -152,6 +154,7 @@ def plot_sweep_ece(table: Table, *, ax: Axes | None = None) -> Axes:
         ax.plot(n, column_of(table, f"ece_of_expected_{name}"), **line, clip_on=False)
     surely_zero = all(np.nanmax(line.get_ydata(), initial=0) < 1e-6 for line in ax.lines)
     ax.set(ylim=(0, 0.1 if surely_zero else None), xlabel="responses per question n", ylabel="ECE")
+    budget_ticks(ax, n)
     legend_below(ax, columns=1)
     return ax
 
@@ -180,12 +183,16 @@ def plot_budget(table: Table, *, ax: Axes | None = None) -> Axes:
     """
     ax = axes_or_new(ax)
     n = column_of(table, "n")
-    ax.plot(n, column_of(table, "low_margin"), color=INK, marker="D", ms=3.2, label="share with a low margin")
-    ax.plot(n, column_of(table, "sem1_within"), **_line("sem1") | {"label": "Sem1, spread between subsamples"})
+    ax.plot(
+        n, column_of(table, "low_margin"), color=INK, marker="D", ms=3.2, label="share with a low margin", clip_on=False
+    )
+    within = _line("sem1") | {"label": "Sem1, spread between subsamples"}
+    ax.plot(n, column_of(table, "sem1_within"), **within, clip_on=False)
     for name in ("sem1", "sem2"):
         line = _line(name) | {"label": f"{NAMES[name]}, spread between questions", "ls": (0, (4, 2)), "mfc": "white"}
-        ax.plot(n, column_of(table, f"{name}_between"), **line)
+        ax.plot(n, column_of(table, f"{name}_between"), **line, clip_on=False)
     ax.set(ylim=(0, None), xlabel="responses per question n", ylabel="share, standard deviation")
+    budget_ticks(ax, n)
     legend_below(ax, columns=1)
     return ax
 
@@ -218,20 +225,20 @@ def plot_rate(table: Table, *, ax: Axes | None = None, slope: pl.DataFrame | Non
     ax = axes_or_new(ax)
     slopes = {} if slope is None else {row["quantity"]: row for row in slope.to_dicts()}
     n, gap, expected = (column_of(table, name) for name in ("n", "gap", "expected"))
+    ax.set(xlabel="responses per question n", ylabel="Sem1 − Sem2 at low margins")
+    known = np.flatnonzero(gap > 0)
+    if not known.size:
+        words = "too few\nlow-margin\nquestions"
+        ax.set(xticks=[], yticks=[])
+        ax.text(0.5, 0.5, words, color=MUTED, ha="center", va="center", transform=ax.transAxes)
+        return ax
     ax.plot(n, gap, color=INK, marker="o", ms=4, label="this run" + _slope(slopes.get("gap")), zorder=3)
     if not np.isnan(expected).all():
         style: dict[str, Any] = {"color": COLORS["sem2"], "marker": "s", "mfc": "white", "ms": 4, "ls": (0, (4, 2))}
         ax.plot(n, expected, label="exact expectation" + _slope(slopes.get("expected")), **style)
-    known = np.flatnonzero(gap > 0)
-    if not known.size:
-        ax.set(xticks=[], yticks=[], xlabel="responses per question n", ylabel="Sem1 − Sem2 at low margins")
-        ax.text(
-            0.5, 0.5, "too few\nlow-margin\nquestions", color=MUTED, ha="center", va="center", transform=ax.transAxes
-        )
-        return ax
     first = known[0]
     ax.plot(n, gap[first] * np.sqrt(n[first] / n), color=MUTED, lw=0.8, ls=(0, (1, 1.5)), label="slope −0.5")
-    ax.set(xscale="log", yscale="log", xlabel="responses per question n", ylabel="Sem1 − Sem2 at low margins")
+    ax.set(xscale="log", yscale="log")
     _plain_ticks(ax, n)
     legend_below(ax, columns=1)
     return ax
@@ -247,10 +254,9 @@ def _slope(row: dict[str, Any] | None) -> str:
 
 def _plain_ticks(ax: Axes, n: np.ndarray[Any, Any]) -> None:
     """Label logarithmic axes with plain numbers: the budgets, and a few gaps."""
-    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    ax.set_xticks(n, [f"{value:g}" for value in n])
-    ax.xaxis.set_minor_locator(NullLocator())
+    budget_ticks(ax, n)
     ax.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
     ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())

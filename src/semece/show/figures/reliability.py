@@ -10,8 +10,11 @@ from semece.show.figures.canvas import (
     BENEATH,
     COLORS,
     FAINT,
+    INK,
     MUTED,
     NAMES,
+    RUN_COLORS,
+    RUN_MARKERS,
     axes_or_new,
     column_of,
     legend_below,
@@ -59,23 +62,27 @@ def plot_reliability(table: Table, *, ax: Axes | None = None, estimator: str = "
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('confidence', 'accuracy')
     """
-    look = look_of(estimator)
+    low, high, count = _occupied(table, "low", "high", "count")
     ax = axes_or_new(ax)
-    low, high, count, confidence, accuracy = _occupied(table, "low", "high", "count", "confidence", "accuracy")
-    accuracy_low, accuracy_high = _occupied(table, "accuracy_low", "accuracy_high")
-    color, marker = look.color, look.marker
-    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
-    ax.vlines(confidence, confidence, accuracy, color=color, alpha=0.35, lw=4.5, zorder=2)
-    spread = np.abs(np.vstack([accuracy - accuracy_low, accuracy_high - accuracy]))
-    style: dict[str, Any] = {"color": color, "ms": 4.2, "elinewidth": 0.9, "capsize": 1.8, "clip_on": False}
-    ax.errorbar(confidence, accuracy, yerr=spread, fmt=marker, zorder=3, **style)
-    ax.text(1.02, 0.0, "below the line: over-confident", color=MUTED, size=6.5, rotation=90, ha="left", va="bottom")
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
-    _counts(ax, low, high, count, title=title or look.name)
+    points_and_gaps(ax, table, estimator)
+    counts_above(ax, low, high, count, title=title or look_of(estimator).name)
     return ax
 
 
-def _counts(
+def points_and_gaps(ax: Axes, table: Table, estimator: str) -> None:
+    """Draw accuracy against confidence per bin, with intervals, and bars to the diagonal."""
+    look = look_of(estimator)
+    confidence, accuracy, low, high = _occupied(table, "confidence", "accuracy", "accuracy_low", "accuracy_high")
+    ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
+    ax.vlines(confidence, confidence, accuracy, color=look.color, alpha=0.35, lw=4.5, zorder=2)
+    spread = np.abs(np.vstack([accuracy - low, high - accuracy]))
+    style: dict[str, Any] = {"color": look.color, "ms": 4.2, "elinewidth": 0.9, "capsize": 1.8, "clip_on": False}
+    ax.errorbar(confidence, accuracy, yerr=spread, fmt=look.marker, zorder=3, **style)
+    ax.text(1.03, 0.0, "below the line: over-confident", color=MUTED, size=6.5, rotation=90, ha="left", va="bottom")
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
+
+
+def counts_above(
     ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64], count: NDArray[np.float64], *, title: str
 ) -> None:
     """Put a strip of counts on top of the axes."""
@@ -83,7 +90,8 @@ def _counts(
     strip.bar(low, count, width=high - low, align="edge", color=FAINT, edgecolor="none")
     numbered = count if low.size <= 12 else count[:0]
     for left, right, number in zip(low, high, numbered, strict=False):
-        strip.text((left + right) / 2, number, f"{number:g}", ha="center", va="bottom", size=6, color=MUTED)
+        if number:
+            strip.text((left + right) / 2, number, f"{number:g}", ha="center", va="bottom", size=6, color=MUTED)
     strip.set(xlim=(0, 1), ylim=(0, (count.max() if count.size else 1) * 1.6), xticks=[], yticks=[])
     strip.spines[:].set_visible(False)
     strip.set_title(title, pad=3)
@@ -91,7 +99,7 @@ def _counts(
 
 @styled
 def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = None, estimator: str = "sem1") -> Axes:
-    """Draw the reliability of several models and, heavier, of all of them pooled.
+    """Draw the reliability of several models, each in its own colour and marker, and, heavier, of all of them pooled.
 
     Parameters
     ----------
@@ -100,7 +108,7 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
     ax : Axes, optional
         Where to draw; a new figure of one column by default.
     estimator : {'sem1', 'sem2', 'verbalized'} or str
-        Whose colour the pooled curve has.
+        Whose confidence it is: its name stands above.
 
     Returns
     -------
@@ -114,21 +122,21 @@ def plot_reliability_curves(tables: Mapping[str, Table], *, ax: Axes | None = No
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['a', 'pooled']
     """
-    look = look_of(estimator)
     ax = axes_or_new(ax)
     ax.plot([0, 1], [0, 1], color=MUTED, lw=0.8, ls=(0, (4, 3)), zorder=1)
-    dashes = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (4, 1, 1, 1)), (0, (6, 1, 1, 1, 1, 1)))
-    single = [name for name in tables if name != "pooled"]
-    for i, name in enumerate(single):
+    for i, name in enumerate(name for name in tables if name != "pooled"):
         confidence, accuracy = _occupied(tables[name], "confidence", "accuracy")
-        ax.plot(confidence, accuracy, color=MUTED, lw=1, ls=dashes[i % len(dashes)], label=name, zorder=2)
+        color, marker = RUN_COLORS[i % len(RUN_COLORS)], RUN_MARKERS[i % len(RUN_MARKERS)]
+        style: dict[str, Any] = {"color": color, "lw": 1, "marker": marker, "ms": 4.2, "mfc": "none"}
+        ax.plot(confidence, accuracy, label=name, zorder=3, clip_on=False, **style)
     if "pooled" in tables:
         names = ("confidence", "accuracy", "accuracy_low", "accuracy_high")
         confidence, accuracy, low, high = _occupied(tables["pooled"], *names)
-        ax.fill_between(confidence, low, high, color=look.color, alpha=0.2, lw=0, zorder=3)
-        style: dict[str, Any] = {"color": look.color, "lw": 1.8, "marker": look.marker, "ms": 4}
-        ax.plot(confidence, accuracy, label="pooled", zorder=4, clip_on=False, **style)
-    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal", title=look.name)
+        ax.vlines(confidence, low, high, color=INK, alpha=0.5, lw=0.9, zorder=2)
+        style = {"color": INK, "lw": 1.8, "marker": ".", "ms": 5}
+        ax.plot(confidence, accuracy, label="pooled", zorder=2, clip_on=False, **style)
+    ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
+    ax.set_title(look_of(estimator).name)
     legend_below(ax, handlelength=2.6)
     return ax
 

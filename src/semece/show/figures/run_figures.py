@@ -40,8 +40,11 @@ if TYPE_CHECKING:
     from semece.show.tables.paper_tables import PooledQuestions
     from semece.stats import Pool, ReliabilityTable
 
-MOST = 4
-"""Most wide panels of a figure; more runs than that have small ones."""
+MOST = 2
+"""Most wide panels of a figure, which a page holds side by side; more have small ones."""
+
+CHOSEN = 4
+"""Most confidences of the figure ``reliability``, and most runs on one of its panels."""
 
 SLOPE = ", slope "
 """What stands between a line's name and its slope, which is said in its panel if there are several."""
@@ -74,7 +77,7 @@ def draw(name: str, runs: Sequence[Run], *, scores: Sequence[str] = ()) -> Figur
     Raises
     ------
     ValueError
-        There is no such figure, or it would have more than four panels.
+        There is no such figure, or a choice of scores where there is none.
     SemeceError
         As :func:`semece.show.tables.paper_tables.groups`.
     """
@@ -138,11 +141,18 @@ def _one_legend(fig: Figure, axes: Sequence[Axes]) -> None:
 
 
 def _one_scale(axes: Sequence[Axes]) -> None:
-    """Let all panels have the same limits."""
+    """Let all panels have the same limits, and those without data the axes of one that has some."""
+    full = [ax for ax in axes if ax.has_data()]
     for which in ("x", "y"):
-        limits = [getattr(ax, f"get_{which}lim")() for ax in axes]
-        for ax in axes:
+        limits = [getattr(ax, f"get_{which}lim")() for ax in full]
+        for ax in full:
             getattr(ax, f"set_{which}lim")(min(low for low, _ in limits), max(high for _, high in limits))
+    for ax in axes:
+        if ax in full and figures.BUDGETS in ax.get_xlabel():
+            figures.budget_ticks(ax, ax.get_xticks())
+        elif full and ax not in full:
+            ax.sharex(full[0])
+            ax.sharey(full[0])
 
 
 def _one_name_per_axis(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
@@ -155,9 +165,11 @@ def _one_name_per_axis(fig: Figure, axes: Sequence[Axes], columns: int) -> None:
         return
     with figures.style():
         fig.supylabel(axes[0].get_ylabel(), size=8)
-    middle = (len(axes) - 1) // columns * columns + min(columns, len(axes)) // 2
+    across = min(columns, len(axes))
+    middle = (len(axes) - 1) // columns * columns + across // 2
     for place, ax in enumerate(axes):
-        ax.set(ylabel="", xlabel=ax.get_xlabel() if place == min(middle, len(axes) - 1) else "")
+        ax.set_ylabel("")
+        ax.set_xlabel(ax.get_xlabel() if place == min(middle, len(axes) - 1) else "", x=0.5 * (across % 2))
         ax.tick_params(labelleft=place % columns == 0, labelbottom=place + columns >= len(axes))
         for strip in ax.child_axes:
             strip.set_ylabel("")
@@ -176,8 +188,8 @@ def titles(every: Sequence[PooledQuestions]) -> list[str]:
 
 
 def _columns(single: Sequence[PooledQuestions]) -> int:
-    """Choose how many panels stand side by side: a row for each dataset where all have the same models."""
-    if len(single) <= MOST:
+    """Choose how many panels stand side by side: one row, or one for each dataset where all have the same models."""
+    if len(single) <= figures.ACROSS:
         return len(single)
     models, datasets = (len({getattr(group, name) for group in single}) for name in ("model", "dataset"))
     return models if 1 < models <= figures.ACROSS and models * datasets == len(single) else figures.ACROSS
@@ -200,19 +212,19 @@ def reliability_of(pool: Pool, estimator: str) -> ReliabilityTable | None:
 
 def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -> Figure:
     """Draw a panel per confidence, all or those named: bins of one run, or a curve per run and all of them pooled."""
-    if len([group for group in every if group.model != POOLED]) > MOST:
+    shown = on_one_panel(every)
+    if not shown:
         return _each(_reliability_together, every)
-    several = len({group.dataset for group in every}) > 1
-    shown = [group for group in every if not (several and group.model == POOLED)]
     found = {name for group in shown for name, _ in group.pool.confidences()}
     order = dict.fromkeys((*figures.NAMES, *(name for group in shown for name in group.pool.scores)))
-    names = [name for name in scores or order if name in found][: None if scores else MOST]
+    names = [name for name in scores or order if name in found][: None if scores else CHOSEN]
     if missing := [name for name in scores if name not in found]:
         near = meant(missing[0], found)
         raise SemeceError(f"no run has a confidence {missing[0]!r}{near}; there are {', '.join(sorted(found))}")
-    if len(names) > MOST:
-        raise SemeceError(f"a figure has at most {MOST} panels; choose confidences with --score: {', '.join(names)}")
-    fig, axes = _panels(len(names))
+    if len(names) > CHOSEN:
+        raise SemeceError(f"a figure has at most {CHOSEN} panels; choose confidences with --score: {', '.join(names)}")
+    long = any(len(title) > NARROW for title in titles(shown))
+    fig, axes = _panels(len(names), lines=1 + len(shown) * long)
     for ax, name in zip(axes, names, strict=True):
         made = (reliability_of(group.pool, name) for group in shown)
         tables = {title: table for title, table in zip(titles(shown), made, strict=True) if table is not None}
@@ -220,9 +232,17 @@ def _reliability(every: Sequence[PooledQuestions], scores: Sequence[str] = ()) -
             figures.plot_reliability(*tables.values(), ax=ax, estimator=name)
         else:
             figures.plot_reliability_curves(tables, ax=ax, estimator=name)
-    if len(shown) > 1:
-        _one_legend(fig, axes)
+    _together(fig, axes, len(axes))
+    _titled(axes, [figures.look_of(name).name for name in names])
     return fig
+
+
+def on_one_panel(every: Sequence[PooledQuestions]) -> list[PooledQuestions]:
+    """Give what has a curve on each panel of the figure ``reliability``; nothing where every run has its own panel."""
+    if len([group for group in every if group.model != POOLED]) > CHOSEN:
+        return []
+    several = len({group.dataset for group in every}) > 1
+    return [group for group in every if not (several and group.model == POOLED)]
 
 
 def _reliability_together(ax: Axes, group: PooledQuestions) -> None:

@@ -6,23 +6,35 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from semece.show.figures.canvas import COLORS, INK, MARKERS, MUTED, axes_or_new, column_of, legend_below, styled
-from semece.show.figures.reliability import plot_reliability
+from semece.show.figures.canvas import (
+    COLORS,
+    INK,
+    MARKERS,
+    MUTED,
+    NAMES,
+    axes_or_new,
+    budget_ticks,
+    column_of,
+    legend_below,
+    styled,
+)
+from semece.show.figures.reliability import counts_above, points_and_gaps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from semece.show.figures.canvas import Table
 
 
 @styled
 def plot_semx(table: Table, *, ax: Axes | None = None, title: str = "") -> Axes:
-    """Draw accuracy against the mean held-out frequency of each bin.
+    """Draw accuracy against the mean held-out frequency of each bin, below how many questions are in each tenth of it.
 
     Parameters
     ----------
     table : DataFrame
-        With ``low, high, questions, held_out, accuracy, accuracy_low, accuracy_high``, such as ``table semx`` has.
+        With ``questions, held_out, accuracy, accuracy_low, accuracy_high``, such as ``table semx`` has.
     ax : Axes, optional
         Where to draw; a new figure of one column by default.
     title : str
@@ -34,17 +46,27 @@ def plot_semx(table: Table, *, ax: Axes | None = None, title: str = "") -> Axes:
 
     Examples
     --------
-    >>> table = dict(low=[0.5], high=[1.0], questions=[9.4], held_out=[0.6], accuracy=[0.5])
-    >>> plot_semx(table | dict(accuracy_low=[0.3], accuracy_high=[0.7])).get_xlabel()
-    'frequency on the held-out answers'
+    >>> table = dict(questions=[9.4], held_out=[0.6], accuracy=[0.5], accuracy_low=[0.3], accuracy_high=[0.7])
+    >>> ax = plot_semx(table)
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.child_axes[0].texts]
+    ('frequency on the held-out answers', ['9'])
     """
-    names = {"confidence": "held_out", **{name: name for name in ("low", "high", "accuracy")}}
-    names |= {name: name for name in ("accuracy_low", "accuracy_high")}
-    count = np.maximum(np.round(column_of(table, "questions")), 1)
+    ax = axes_or_new(ax)
+    names = {"count": "questions", "confidence": "held_out"}
+    names |= {name: name for name in ("accuracy", "accuracy_low", "accuracy_high")}
     columns = {name: column_of(table, column) for name, column in names.items()}
-    ax = plot_reliability(columns | {"count": count}, ax=ax, estimator="semx", title=title)
+    points_and_gaps(ax, columns, "semx")
     ax.set_xlabel("frequency on the held-out answers")
+    count, edges = np.histogram(columns["confidence"], np.linspace(0, 1, 11), weights=columns["count"])
+    counts_above(ax, edges[:-1], edges[1:], _whole(count), title=title or NAMES["semx"])
     return ax
+
+
+def _whole(count: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round counts so that they add up to their rounded sum: those with the largest remainders go up."""
+    whole = np.floor(count)
+    whole[np.argsort(whole - count, kind="stable")[: round(count.sum() - whole.sum())]] += 1
+    return whole
 
 
 @styled
@@ -81,7 +103,6 @@ def plot_semx_budgets(table: Table, *, ax: Axes | None = None) -> Axes:
         line |= {"mfc": "white", "ls": (0, (4, 2))} if name == "semx_ece" else {}
         ax.errorbar(n * moved, value, yerr=spread, label=words, **line)
     ax.set(xscale="log", xlabel="answers per question", ylabel="gap, calibration error")
-    ax.set_xticks(n, [f"{each:g}" for each in n])
-    ax.minorticks_off()
+    budget_ticks(ax, n)
     legend_below(ax)
     return ax
