@@ -261,10 +261,11 @@ def if_percent(value: object) -> str:
 
     Examples
     --------
-    >>> if_percent(80.0), if_percent("0.8"), if_percent(-1)
-    (' (percent? divide by 100)', '', '')
+    >>> if_percent(80.0), if_percent("80%"), if_percent("0.8"), if_percent(-1)
+    (' (percent? divide by 100)', ' (percent? divide by 100)', '', '')
     """
-    return " (percent? divide by 100)" if isinstance(value, int | float) and 1 < value <= 100 else ""
+    marked = isinstance(value, str) and value.rstrip().endswith("%")
+    return " (percent? divide by 100)" if marked or (isinstance(value, int | float) and 1 < value <= 100) else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -15,7 +15,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from semece.datasets import TEXT_NAMES, question_from, renaming
-from semece.errors import ParseError, if_percent
+from semece.errors import ParseError, if_percent, nearest, shortened
 from semece.formats.file_responses import FileQuestion, FileResponse, response_text
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1", *, fi
     named = next((name for name in ANSWER_NAMES if row.get(name) not in (None, "")), "answers")
     answers = _list(row, named, where)
     if not answers:
-        near = "" if named in row else renaming("answers", row)
-        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get(named)!r}{near}")
+        got = repr(row[named]) if named in row else shortened(", ".join(row), 200)
+        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {got}{_naming(row)}")
     whole = named in WHOLE_NAMES
     if set(map(type, answers)) != {str}:
         answers = [response_text(answer) if whole or answer is None else answer for answer in answers]
@@ -102,6 +102,16 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1", *, fi
     given = None if labels is None else tuple(labels)
     drawn = _responses(answers, confidences, own)
     return FileQuestion(question, drawn, given, grades, file=file, place=place, whole=whole, numbers=numbers)
+
+
+def _naming(row: Mapping[str, Any]) -> str:
+    """Say how a row without answers is put right: a list under another name is renamed, texts have two forms."""
+    near = nearest("answers", row)
+    if any("|" in column for column in row) or (near is not None and str(row[near]).lstrip().startswith("[")):
+        return renaming("answers", row)
+    return (
+        "; one answer a row: call the columns 'question' and 'response'; several: a list 'answers', as JSON in a cell"
+    )
 
 
 def _responses(
@@ -181,7 +191,7 @@ def number_of(name: str, value: Json, where: str) -> float | None:
 
 
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
-    value = _json(row.get(name), f"{where}: {name}")
+    value = _json(row.get(name), f"{where}: {name}", 'a list (as JSON in a cell), such as [1, 2] or ["a", "b"]')
     if value is None:
         return None
     if not isinstance(value, list):
@@ -189,14 +199,14 @@ def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
     return value
 
 
-def _json(text: Json, where: str) -> Json:
+def _json(text: Json, where: str, wanted: str = "JSON") -> Json:
     """Read JSON in a cell of text; other values are as they are, an empty cell is none."""
     if not isinstance(text, str):
         return text
     try:
         return json.loads(text) if text.strip() else None
     except (ValueError, RecursionError):
-        raise ParseError(f"{where} must be JSON; got {text[:40]!r}") from None
+        raise ParseError(f"{where} must be {wanted}; got {text[:40]!r}") from None
 
 
 def _confidences(row: Mapping[str, Any], n: int, where: str) -> list[float | None]:
