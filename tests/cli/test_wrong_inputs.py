@@ -89,10 +89,10 @@ WRONG = [
     ("score no_answers.jsonl -o x.db", "expected a list 'answers'"),
     (
         "score wide.csv -o x.db",
-        "; one answer a row: call the columns 'question' and 'response'; several: a list 'answers'",
+        "name the columns 'question' and 'response'; several: a list 'answers'",
     ),
-    ("score unclear.csv -o x.db", "one answer a row: call the columns 'question' and 'response'"),
-    ("score unknown.csv -o x.db", "got frage, antwort; one answer a row: call the columns 'question' and 'response'"),
+    ("score unclear.csv -o x.db", "one answer a row: name the columns 'question' and 'response'"),
+    ("score unknown.csv -o x.db", "got frage, antwort; one answer a row: name the columns 'question' and 'response'"),
     ("score lists.jsonl -o x.db", "rename 'answres' if it is meant"),
     ("score answer_text.jsonl -o x.db", "answers must be a list"),
     ("score percent_text.jsonl -o x.db", "got '80%' at index 1 (percent? divide by 100)"),

@@ -207,6 +207,27 @@ def test_a_run_and_intervals_show_themselves_in_a_notebook():
     assert bracket._repr_html_() == f"{bracket.value:.2f} <small>[{bracket.low:.2f}, {bracket.high:.2f}]</small>"
 
 
+def test_a_closed_run_says_that_it_is_closed_and_still_shows_itself(tmp_path):
+    async def parrot(prompt):
+        return "Answer: Paris"
+
+    with se.evaluate_sync(parrot, QUESTIONS, n=4, path=tmp_path / "a.db") as made:
+        pass
+    with se.Run(tmp_path / "a.db") as read:
+        pass
+    for run in (made, read):
+        for used in (run.estimates, run.scores, run.question_views, lambda run=run: run.spent):
+            with pytest.raises(se.SemeceError, match=r"a\.db: the run is closed: open it again with semece\.Run\("):
+                used()
+        assert repr(run).endswith("a.db', closed>")
+        assert "<th>Closed</th>" in run._repr_html_()
+        run.close()
+    with se.evaluate_sync(parrot, QUESTIONS, n=4) as run:
+        pass
+    with pytest.raises(se.SemeceError, match="kept in memory alone"):
+        run.estimates()
+
+
 def test_a_record_with_a_status_that_there_is_not_is_refused_by_one_sentence():
     with pytest.raises(ValueError, match=r"^the status of a response must be one of parsed, .*; got 'ok'$"):
         se.Response("q", 0, "Paris", "Paris", None, "ok")

@@ -1,9 +1,10 @@
 """One response a row: JSON Lines, a JSON array, CSV, TSV or Parquet, as scripts and ragas write them.
 
 Schema of ragas 0.4: ``user_input``, ``response``, ``reference`` (``EvaluationDataset.to_csv`` and ``to_jsonl``,
-``EvaluationResult.to_pandas``); of ragas 0.1: ``question``, ``answer``, ``ground_truth``; beside references ``answer`` is the response. Rows with the same id are
-responses to one question if ids come more than once; otherwise rows with the same text and references are. Numbers of
-metrics beside a response are no verdicts; ``scores``, or columns such as ``score:p_true``, are scores of it.
+``EvaluationResult.to_pandas``); of ragas 0.1: ``question``, ``answer``, ``ground_truth``. Beside references ``answer``
+is the response. Rows with the same id are responses to one question if ids come more than once; otherwise rows with the
+same text and references are. Numbers of metrics beside a response are no verdicts; ``scores``, or columns such as
+``score:p_true``, are scores of it.
 """
 
 from __future__ import annotations
