@@ -110,7 +110,7 @@ def _naming(row: Mapping[str, Any]) -> str:
     if any("|" in column for column in row) or (near is not None and str(row[near]).lstrip().startswith("[")):
         return renaming("answers", row)
     return (
-        "; one answer a row: call the columns 'question' and 'response'; several: a list 'answers', as JSON in a cell"
+        "; one answer a row: name the columns 'question' and 'response'; several: a list 'answers', in a cell as JSON"
     )
 
 
