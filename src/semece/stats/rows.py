@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from semece.errors import meant
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -26,6 +28,7 @@ NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 MISSING_HINT = " (filter out rows without a number first: keep status == 'complete')"
 PERCENT_HINT = " (percentages? divide by 100)"
+PARTLY_HINT = " (an answer that is right in part, as at a tie, counts as wrong: np.floor(correct))"
 
 
 class CheckedRows(NamedTuple):
@@ -102,7 +105,7 @@ def check_correct(correct: ArrayLike, *, binary: bool = False) -> Floats:
     """Check correctness: numbers in [0, 1], or only 0 and 1 where ``binary``."""
     values = check_unit("correct", correct)
     if binary:
-        refuse("correct must be 0 or 1 here", values, (values != 0) & (values != 1))
+        refuse("correct must be 0 or 1 here", values, (values != 0) & (values != 1), PARTLY_HINT)
     return values
 
 
@@ -243,7 +246,8 @@ def check_responses(n: ArrayLike, n_rows: int) -> Floats:
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not one of ``choices``."""
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+        near = meant(value, choices) if isinstance(value, str) else ""
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{near}")
 
 
 def sums(place: Places, values: Floats, n: int = 0) -> Floats:
