@@ -198,3 +198,22 @@ def test_wrong_input_is_one_sentence_with_its_cure(files, monkeypatch, capsys, w
     after = {path.name: path.stat().st_mtime_ns for path in files.iterdir() if path.suffix not in {".db-wal", ".lock"}}
     shutil.rmtree(files / "runs", ignore_errors=True)
     assert after.keys() - {"runs"} == before.keys()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "table ece a.db -o nowhere/t.md",
+        "figure reliability a.db -o nowhere/f.svg",
+        "export a.db -o nowhere/e.csv",
+        "check a.db --max accuracy=1 --junit nowhere/j.xml",
+        "audit export a.db -o nowhere/s.csv",
+    ],
+)
+def test_a_folder_that_is_not_there_is_named(files, monkeypatch, capsys, words):
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(sys, "argv", ["semece", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 4
+    assert capsys.readouterr().err.endswith("there is no folder nowhere\n")

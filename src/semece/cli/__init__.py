@@ -160,9 +160,17 @@ def _failed(error: Exception) -> int:
         case SemeceError():
             return _say(str(error), 2)
         case OSError():
-            return _say(f"{error.filename or 'the output'} cannot be written: {error.strerror or error}", 4)
+            return _say(f"{error.filename or 'the output'} cannot be written: {_reason(error)}", 4)
         case _:
             return _unforeseen(error)
+
+
+def _reason(error: OSError) -> str:
+    """Say why a file cannot be written: where its folder is not there, that."""
+    from pathlib import Path
+
+    folder = Path(str(error.filename or "")).parent
+    return str(error.strerror or error) if folder.is_dir() else f"there is no folder {folder}"
 
 
 def _unforeseen(error: Exception) -> int:

@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from semece.errors import meant
-
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Places = NDArray[np.intp]
@@ -246,7 +244,9 @@ def check_responses(n: ArrayLike, n_rows: int) -> Floats:
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not one of ``choices``."""
     if value not in choices:
-        near = meant(value, choices) if isinstance(value, str) else ""
+        from difflib import get_close_matches
+
+        near = "".join(f" (did you mean {each!r}?)" for each in get_close_matches(str(value), choices, n=1))
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{near}")
 
 
