@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 from contextlib import contextmanager, suppress
@@ -77,6 +78,11 @@ def replacing(path: Path) -> Iterator[Path]:
     path : Path
         The file. What it holds stays as it is until then, and if anything is raised.
 
+    Raises
+    ------
+    OSError
+        It cannot be written; where its folder is not there, that is what is said.
+
     Examples
     --------
     >>> import tempfile
@@ -87,6 +93,8 @@ def replacing(path: Path) -> Iterator[Path]:
     ...     [file.name for file in Path(folder).iterdir()]
     ['a.txt']
     """
+    if not path.parent.exists():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {path.parent}", str(path))
     part = path.with_name(f".part-{path.name}")  # its ending says how it is read
     try:
         part.unlink(missing_ok=True)

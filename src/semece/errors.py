@@ -261,10 +261,11 @@ def if_percent(value: object) -> str:
 
     Examples
     --------
-    >>> if_percent(80.0), if_percent("0.8"), if_percent(-1)
-    (' (percent? divide by 100)', '', '')
+    >>> if_percent(80.0), if_percent("80%"), if_percent("0.8"), if_percent(-1)
+    (' (percent? divide by 100)', ' (percent? divide by 100)', '', '')
     """
-    return " (percent? divide by 100)" if isinstance(value, int | float) and 1 < value <= 100 else ""
+    marked = isinstance(value, str) and value.rstrip().endswith("%")
+    return " (percent? divide by 100)" if marked or (isinstance(value, int | float) and 1 < value <= 100) else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
@@ -310,8 +311,8 @@ _MOST_NAMES = 10_000
 def beside(path: Path) -> str:
     """Ask whether a file that is not there is a near name of its folder, or say that the folder is not there.
 
-    Endings do not make names alike: of ``b.jsonl`` no ``a.jsonl`` is near, but a ``b.json`` is. A link that leads
-    nowhere is not near itself.
+    Endings do not make names alike: of ``b.jsonl`` no ``a.jsonl`` is near, but a ``b.json`` is. A file with another
+    ending is near only if nothing else differs. A link that leads nowhere is not near itself.
     """
     from itertools import islice
 
@@ -323,6 +324,7 @@ def beside(path: Path) -> str:
         there = [each for each in sorted(islice(path.parent.iterdir(), _MOST_NAMES)) if each.name != path.name]
     except OSError:
         return ""
-    stem = nearest(path.stem, (each.stem for each in there))
-    alike = sorted((each for each in there if each.stem == stem), key=lambda each: each.suffix != path.suffix)
+    stem = nearest(path.stem, (each.stem for each in there if each.suffix == path.suffix))
+    wanted = [each for each in there if each.suffix == path.suffix and each.stem == stem]
+    alike = wanted or [each for each in there if each.stem == path.stem]
     return f" (did you mean {visible(alike[0].name)!r}?)" if alike else ""

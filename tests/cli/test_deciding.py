@@ -114,8 +114,11 @@ def test_nothing_is_promised_where_too_few_questions_are_there(semece):
                 "rare, topic"
             ),
         ),
-        (["--target-accuracy", "95"], "target must lie strictly between 0 and 1; got 95.0 (percent? divide by 100)"),
-        (["--delta", "0"], "delta must lie strictly between 0 and 1; got 0.0"),
+        (
+            ["--target-accuracy", "95"],
+            "--target-accuracy must lie strictly between 0 and 1; got 95.0 (percent? divide by 100)",
+        ),
+        (["--delta", "0"], "--delta must lie strictly between 0 and 1; got 0.0"),
         (["--by", "topic", "--figure", "a.svg"], "--figure is of all questions of a run; it does not go with --by"),
         (["--figure", "a.bmp"], "a figure is written as .pdf, .svg or .png; got 'a.bmp'"),
     ],
@@ -139,9 +142,14 @@ def test_the_python_of_the_page_runs(tmp_path, monkeypatch, capsys):
 def test_from_nothing_to_how_many_questions(semece, run):
     """The worst case first, then a pilot: it asks for less, and says what its plan is worth."""
     out = semece("plan", "--width", "0.1", "--answer-cost", "0.002")[1]
-    first = "An interval of the held-out gap that is 0.1 wide takes 767 questions x 4 answers: about $6.14."
+    first = "A 95 % interval of the held-out gap that is 0.1 wide takes 767 questions x 4 answers: about $6.14."
     assert out.splitlines()[0] == first
     assert "0.5 is the worst" in out
+    assert "an answer: $0.0020, as given." in out
+    assert "an answer: $0.0010, an assumption; --answer-cost sets it" in semece("plan", "--width", "0.1")[1]
+    free = semece("plan", "--width", "0.1", "--answer-cost", "0")[1]
+    assert "767 questions x 4 answers: about $0.00." in free
+    assert "cost nothing, or have no known price); --answer-cost sets it" in semece("plan", "run.db", "--find", ".1")[1]
     made = json.loads(semece("plan", "run.db", "--width", "0.05", "--json")[1])
     assert [row["n_answers"] for row in made["rows"]] == [4, 6, 10]
     assert made["cheapest"]["questions"] < 4 * 767
@@ -162,8 +170,10 @@ def test_from_nothing_to_how_many_questions(semece, run):
             ["--width", ".1", "--find", ".1"],
             "give either --width, of the interval of the held-out gap (--width 0.1), or",
         ),
-        (["--width", "3"], "width must lie between 0 and 2; got 3.0"),
-        (["--width", ".1", "--answer-cost", "0"], "--answer-cost must be above 0; got 0"),
+        (["--width", "3"], "--width must lie between 0 and 2; got 3.0"),
+        (["--width", ".1", "--answer-cost", "-1"], "--answer-cost must be at least 0; got -1"),
+        (["--width", ".1", "--overturned", "-1"], "--overturned must lie in [0, 1); got -1"),
+        (["--find", ".1", "--power", ".1"], "--power must lie in [0.5, 1); got 0.1"),
         (["--width", ".1", "--label-cost", "-1"], "--label-cost must be above 0; got -1"),
         (["none.db", "--width", ".1"], "none.db does not exist"),
     ],

@@ -249,11 +249,12 @@ def test_one_of_a_thing_is_not_called_several(semece):
     assert PLURAL.findall(told) == []
 
 
-def test_a_near_name_of_a_file_is_sought_without_its_ending(semece):
+def test_a_near_name_of_a_file_has_its_ending_and_an_equal_one_any(semece):
     for name in ("alpha.jsonl", "alpha.db.lock", "zz.csv"):
         Path(name).write_text(ROW)
     assert "(did you mean 'alpha.jsonl'?)" in semece("score", "alpha.csv")[2]
-    assert "(did you mean 'alpha.jsonl'?)" in semece("summary", "alhpa.db")[2]
+    assert "(did you mean 'alpha.jsonl'?)" in semece("score", "alhpa.jsonl")[2]
+    assert "did you mean" not in semece("summary", "alhpa.db")[2]
     assert "did you mean" not in semece("score", "b.jsonl")[2]
     Path("alpha.csv").write_text("")
     assert "(did you mean 'alpha.csv'?)" in semece("score", "alhpa.csv")[2]

@@ -32,7 +32,7 @@ def test_names_of_theory_in_json_are_stable(semece):
 
 def test_a_margin_that_cannot_be_is_one_sentence(semece):
     code, _, err = semece("theory", "--margin", 2)
-    assert (code, err) == (2, "semece: margin must lie in [0, 1]; got 2.0 at index 0\n")
+    assert (code, err) == (2, "semece: --margin must lie in [0, 1]; got 2.0 at index 0\n")
 
 
 @pytest.mark.parametrize("classes", [1, 0, -3, 1.9, "nan"])
@@ -60,11 +60,11 @@ def test_a_population_that_just_fits_is_taken(semece, margin, mass, classes):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--margin", 0.5, "--mass", 0.4), "top_two_mass must be positive and at least the margin; got 0.4"),
-        (("--margin=-0.1",), "margin must lie in [0, 1]; got -0.1"),
-        (("--margin", "nan"), "margin must lie in [0, 1]; got nan"),
-        (("--margin", 0.1, "--mass", 0), "top_two_mass must be positive and at least the margin; got 0.0"),
-        (("--margin", 0.1, "-K", "inf"), "n_classes must be finite"),
+        (("--margin", 0.5, "--mass", 0.4), "--mass must be positive and at least the margin; got 0.4"),
+        (("--margin=-0.1",), "--margin must lie in [0, 1]; got -0.1"),
+        (("--margin", "nan"), "--margin must lie in [0, 1]; got nan"),
+        (("--margin", 0.1, "--mass", 0), "--mass must be positive and at least the margin; got 0.0"),
+        (("--margin", 0.1, "-K", "inf"), "--classes must be finite"),
     ],
 )
 def test_an_impossible_number_of_theory_is_named(semece, words, sentence):

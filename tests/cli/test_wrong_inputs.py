@@ -17,11 +17,16 @@ ROWS = {
     "no_answers.jsonl": '{"question": "Capital of France?", "references": ["Paris"]}\n',
     "answer_text.jsonl": '{"question": "Capital of France?", "answers": "Paris"}\n',
     "percent.jsonl": '{"question": "?", "answers": ["a", "b"], "confidences": [0.5, 90]}\n',
+    "percent_text.jsonl": '{"question": "?", "answers": ["a", "b"], "confidences": [0.5, "80%"]}\n',
     "short.jsonl": '{"question": "?", "answers": ["a", "b"], "confidences": [0.5]}\n',
     "grades.jsonl": '{"question": "?", "answers": ["a", "b"], "grades": {"0": "correct"}}\n',
     "verdict.jsonl": '{"question": "?", "answers": ["a"], "labels": [0], "grades": {"0": "corect"}}\n',
     "twice.jsonl": GOOD + GOOD,
     "cut.jsonl": GOOD + GOOD[:40],
+    "wide.csv": "question,reference,answer1,answer2\nCapital of France?,Paris,Paris,Rome\n",
+    "unclear.csv": "question,answer\nCapital of France?,Paris\n",
+    "unknown.csv": "frage,antwort\nHauptstadt?,Paris\n",
+    "lists.jsonl": '{"question": "Capital of France?", "answres": ["Paris"]}\n',
     "pipes.csv": "id|question|answers\na|Capital of France?|x\n",
     "columns.csv": "id,question,answers\na,Capital of France?\n",
     "empty.jsonl": "",
@@ -60,11 +65,15 @@ WRONG = [
     ("figure reliability a.db -o f.bmp", ".pdf, .svg or .png"),
     ("show a.db capital-frence", "did you mean 'capital-france'?"),
     ("show a.db --raw", "name its id"),
-    ("export a.db --what sampels -o x.jsonl", "did you mean 'samples'?"),
-    ("export a.db --to parqet -o x.txt", "did you mean 'parquet'?"),
+    (
+        "export a.db --what sampels -o x.jsonl",
+        "--what must be samples, responses, estimates; got 'sampels' (did you mean 'samples'?)",
+    ),
+    ("export a.db --to parqet -o x.txt", "--to must be jsonl, csv, parquet; got 'parqet' (did you mean 'parquet'?"),
     ("elicit a.db linguistik", "did you mean 'linguistic'?"),
-    ("recalibrate a.db --score sem3", "'sem1', 'sem2'"),
-    ("recalibrate a.db --method plat", "platt"),
+    ("recalibrate a.db --score sem3", "--score must be one of 'sem1', 'sem2'"),
+    ("recalibrate a.db --method plat", "got 'plat' (did you mean 'platt'?)"),
+    ("recalibrate a.db --score sem11", "(did you mean 'sem1'?)"),
     ("check a.db --max sem_1_ece=0.2", "did you mean 'sem1_ece'?"),
     ("abstain tagged.db --by tpoic", "did you mean 'topic'?"),
     ("judge-eval labelled.jsonl -j rules --by topik", "did you mean 'topic'?"),
@@ -78,12 +87,21 @@ WRONG = [
     ("summary aa.db", "did you mean 'a.db'?"),
     ("summary folder", "it is a folder; expected a file"),
     ("summary no/a.db", "there is no folder no"),
+    ("summary rowz.db", "rowz.db does not exist; 'semece run' makes run files"),
     ("summary rows.jsonl", "is not a semece run file"),
     ("score rows.json", "did you mean 'rows.jsonl'?"),
     ("score folder", "a folder without samples"),
     ("score no_question.jsonl -o x.db", "rename 'questoin' if it is meant"),
     ("score no_answers.jsonl -o x.db", "expected a list 'answers'"),
-    ("score answer_text.jsonl -o x.db", "answers must be JSON"),
+    (
+        "score wide.csv -o x.db",
+        "name the columns 'question' and 'response'; several: a list 'answers'",
+    ),
+    ("score unclear.csv -o x.db", "one answer a row: name the columns 'question' and 'response'"),
+    ("score unknown.csv -o x.db", "got frage, antwort; one answer a row: name the columns 'question' and 'response'"),
+    ("score lists.jsonl -o x.db", "rename 'answres' if it is meant"),
+    ("score answer_text.jsonl -o x.db", "answers must be a list"),
+    ("score percent_text.jsonl -o x.db", "got '80%' at index 1 (percent? divide by 100)"),
     ("score percent.jsonl -o x.db", "divide by 100"),
     ("score short.jsonl -o x.db", "one confidence per answer"),
     ("score grades.jsonl -o x.db", "grades need labels"),
@@ -107,11 +125,17 @@ WRONG = [
     ("study study_empty.toml", "[[models]]"),
     # numbers
     (f"{FAKE} fake/?pmf=1 -n 0", "n must be from 1 to 20,000; got 0"),
-    (f"{FAKE} fake/?pmf=1 -n ten", "'-n'"),
+    (f"{FAKE} fake/?pmf=1 -n ten", "-n must be a whole number; got 'ten'"),
+    (f"{FAKE} fake/?pmf=1 -n 4.5", "-n must be a whole number; got '4.5'"),
     (f"{FAKE} fake/?pmf=1 --budget -1", "above 0"),
     ("check a.db --max sem1_ece=20", "must be a number in [0, 1]"),
     ("check a.db", "give --max NAME=VALUE"),
     ("plan", "--width"),
+    ("plan --width wide", "--width must be a number; got 'wide'"),
+    ("plan a.db --width 0.1 --accuracy 0.8", "--accuracy is a guess for a plan without a pilot"),
+    ("abstain a.db --target-accuracy 95", "--target-accuracy must lie strictly between 0 and 1; got 95.0 (percent?"),
+    ("simulate -Q 0", "--questions must be a whole number of at least 1; got 0"),
+    ("simulate -Q 3 --seed -1", "--seed must be"),
     ("theory --margin 1.5", "[0, 1]"),
     ("audit score a.db", "sheets"),
     ("audit export a.db --by verdikt", "verdict"),
@@ -175,3 +199,22 @@ def test_wrong_input_is_one_sentence_with_its_cure(files, monkeypatch, capsys, w
     after = {path.name: path.stat().st_mtime_ns for path in files.iterdir() if path.suffix not in {".db-wal", ".lock"}}
     shutil.rmtree(files / "runs", ignore_errors=True)
     assert after.keys() - {"runs"} == before.keys()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "table ece a.db -o nowhere/t.md",
+        "figure reliability a.db -o nowhere/f.svg",
+        "export a.db -o nowhere/e.csv",
+        "check a.db --max accuracy=1 --junit nowhere/j.xml",
+        "audit export a.db -o nowhere/s.csv",
+    ],
+)
+def test_a_folder_that_is_not_there_is_named(files, monkeypatch, capsys, words):
+    monkeypatch.chdir(files)
+    monkeypatch.setattr(sys, "argv", ["semece", *words.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 4
+    assert capsys.readouterr().err.endswith("there is no folder nowhere\n")

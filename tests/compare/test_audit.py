@@ -310,7 +310,7 @@ def test_strata_are_what_they_are_said_to_be(large):
         ({"overlap": -1}, "overlap must be at least 0; got -1"),
         ({"by": "model"}, "the strata must be by verdict, confidence, both or none; got 'model'"),
         ({"output": "audit.ods"}, "the sheets' name must end in .csv or .xlsx; got 'audit.ods'"),
-        ({"output": "no/where/audit.csv"}, "cannot write no/where/audit-1.csv: No such file or directory"),
+        ({"output": "no/where/audit.csv"}, "cannot write no/where/audit-1.csv: there is no folder no/where"),
         ({"by": "both", "size": 20}, "12 strata need a size of at least 48; got 20; or draw by fewer: --by none"),
     ],
 )

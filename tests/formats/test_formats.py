@@ -1022,6 +1022,14 @@ def test_an_old_table_of_ragas_has_its_responses_under_answer(put):
     assert read_all(own) == {"": ("2+2?", ("4",), ("5",))}
 
 
+@pytest.mark.parametrize("column", ["references", "reference", "gold", "target"])
+def test_beside_references_the_column_answer_is_the_response(put, column):
+    path = put("rows.csv", f"question,{column},answer\n2+2?,four,4\n2+2?,four,5\n")
+    assert read_all(path) == {"0": ("2+2?", ("four",), ("4", "5"))}
+    with pytest.raises(ParseError, match="name the columns 'question' and 'response'"):
+        read_all(put("alone.csv", "question,answer\n2+2?,4\n2+2?,5\n"))
+
+
 def test_a_missing_response_is_lost_alone_in_every_format(put, questions):
     lost = {
         "own.jsonl": lambda row: row["answers"].__setitem__(1, None),

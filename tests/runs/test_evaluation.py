@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import inspect
 
+import numpy as np
 import pytest
 
 import semece as se
@@ -205,6 +206,48 @@ def test_a_run_and_intervals_show_themselves_in_a_notebook():
     assert interval._repr_html_() == "0.75 <small>[0.30, 0.95]</small>"
     bracket = se.oracle_bracket([[0, 0, 1, 1]] * 4)
     assert bracket._repr_html_() == f"{bracket.value:.2f} <small>[{bracket.low:.2f}, {bracket.high:.2f}]</small>"
+
+
+def test_a_closed_run_says_that_it_is_closed_and_still_shows_itself(tmp_path):
+    async def parrot(prompt):
+        return "Answer: Paris"
+
+    with se.evaluate_sync(parrot, QUESTIONS, n=4, path=tmp_path / "a.db") as made:
+        pass
+    with se.Run(tmp_path / "a.db") as read:
+        pass
+    for run in (made, read):
+        for used in (run.estimates, run.scores, run.question_views, lambda run=run: run.spent):
+            with pytest.raises(se.SemeceError, match=r"a\.db: the run is closed: open it again with semece\.Run\("):
+                used()
+        assert repr(run).endswith("a.db', closed>")
+        assert "<th>Closed</th>" in run._repr_html_()
+        run.close()
+    with se.evaluate_sync(parrot, QUESTIONS, n=4) as run:
+        pass
+    with pytest.raises(se.SemeceError, match="kept in memory alone"):
+        run.estimates()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"n": "ten"}, "n must be a whole number; got 'ten'"),
+        ({"n": 4.5}, "n must be a whole number; got 4.5"),
+        ({"temperature": True}, "temperature must be a number; got True"),
+        ({"judg": "rules"}, "there is no option 'judg' (did you mean 'judge'?): the options are the fields of"),
+        ({"bdget": 1}, "there is no option 'bdget' (did you mean 'max_cost'?)"),
+    ],
+)
+def test_an_option_of_evaluate_that_cannot_be_meant_is_one_sentence(options, sentence):
+    with pytest.raises(se.SemeceError) as raised:
+        se.evaluate_sync("fake/?pmf=1", QUESTIONS, **{"n": 2} | options)
+    assert str(raised.value).startswith(sentence)
+
+
+def test_numbers_of_numpy_are_options_of_evaluate():
+    with se.evaluate_sync("fake/?pmf=1", QUESTIONS, n=np.int64(3), temperature=np.float32(0.5)) as run:
+        assert run.n == 3
 
 
 def test_a_record_with_a_status_that_there_is_not_is_refused_by_one_sentence():

@@ -403,7 +403,7 @@ def test_a_report_is_overwritten_and_another_file_is_not(html, tmp_path):
 
 
 def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path):
-    with pytest.raises(SemeceError, match=r"cannot write .*: No such file or directory"):
+    with pytest.raises(SemeceError, match=r"cannot write .*: there is no folder "):
         report.write("x", tmp_path / "nowhere" / "report.html")
     with pytest.raises(SemeceError, match="Is a directory"):
         report.write("x", tmp_path)

@@ -95,7 +95,7 @@ def test_a_threshold_is_too_low_no_oftener_than_promised():
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({"correct": [0.5]}, "correct must be 0 or 1 here; got 0.5 at index 0"),
+        ({"correct": [0.5]}, r"correct must be 0 or 1 here; got 0.5 at index 0 \(.* np.floor\(correct\)\)$"),
         ({"confidence": [1.2]}, "confidence must lie in"),
         ({"target": 1.0}, "target must lie strictly between 0 and 1; got 1.0"),
         ({"delta": 0.0}, "delta must lie strictly between 0 and 1; got 0.0"),

@@ -123,7 +123,7 @@ def test_labels_of_people_add_what_they_leave_open():
         (lambda: plan_questions(worst_spread(4), width=0.1, overturned=1.0), "overturned must lie in"),
         (lambda: worst_spread(1), "n_answers must be a whole number of at least 2; got 1"),
         (lambda: worst_spread(4, accuracy=1.0), "accuracy must lie strictly between 0 and 1; got 1.0"),
-        (lambda: width_to_find(0.0, 0.9), "the gap to find must be a number in"),
+        (lambda: width_to_find(0.0, 0.9), "gap must be a number in"),
         (lambda: width_to_find(0.1, 0.4), "power must lie in"),
         (
             lambda: pilot_spread(Counts.from_counts([[2, 2]]), [1, 0], n_answers=4),

@@ -432,6 +432,17 @@ class TestDirichlet:
             ranked_frequencies([[0]], [[1]])
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_map_takes_one_number_and_gives_one(method):
+    fitted = fit_recalibration([0.9] * 30 + [0.4] * 30, ([1] * 20 + [0] * 10) + ([1] * 10 + [0] * 20), method=method)
+    for one in (0.9, np.float64(0.4), 1):
+        found = fitted(one)
+        assert type(found) is float
+        assert found == fitted([one])[0]
+    with pytest.raises(ValueError, match=r"score must lie in \[0, 1\]; got 1\.2"):
+        fitted(1.2)
+
+
 def test_a_map_that_reverses_the_order_is_not_said_to_help():
     score = np.repeat([0.2, 0.9], 200)
     fitted = fit_recalibration(score, np.r_[np.ones(200), np.zeros(200)], method="platt")

@@ -13,7 +13,7 @@ import json
 import signal
 import sys
 from contextlib import suppress
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 from typer.exceptions import TyperException
@@ -121,7 +121,7 @@ def _typed() -> int:
             raise
         return _ended[0]
     except TyperException as error:
-        said = error.format_message() or "name a command; 'semece --help' lists them"
+        said = _refused(error) or "name a command; 'semece --help' lists them"
         return _say(said.replace("Option '--judges' requires 2 arguments.", comparing.TWO_JUDGES), 2)
     except (KeyboardInterrupt, typer.Abort):
         return _say("stopped", 130)
@@ -129,6 +129,23 @@ def _typed() -> int:
         return 4
     except Exception as error:
         return _ended[0] if _ended else _failed(error)
+
+
+_TYPED = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+"""What an option takes, by how the kind of a fault begins."""
+
+
+def _refused(error: TyperException) -> str:
+    """Say what Typer refused: of a value that is no number the option, what it takes, and what came."""
+    cause: Any = error.__cause__
+    if not isinstance(error, typer.BadParameter) or error.param is None or not hasattr(cause, "errors"):
+        return error.format_message()
+    fault = cause.errors()[0]
+    wanted = _TYPED.get(fault["type"].partition("_")[0])
+    if wanted is None:
+        return error.format_message()
+    hint = "".join(error.param.get_error_hint()).replace("'", "")
+    return f"{hint} must be {wanted}; got {fault['input']!r}"
 
 
 def _failed(error: Exception) -> int:
@@ -143,9 +160,17 @@ def _failed(error: Exception) -> int:
         case SemeceError():
             return _say(str(error), 2)
         case OSError():
-            return _say(f"{error.filename or 'the output'} cannot be written: {error.strerror or error}", 4)
+            return _say(f"{error.filename or 'the output'} cannot be written: {_reason(error)}", 4)
         case _:
             return _unforeseen(error)
+
+
+def _reason(error: OSError) -> str:
+    """Say why a file cannot be written: where its folder is not there, that."""
+    from pathlib import Path
+
+    folder = Path(str(error.filename or "")).parent
+    return str(error.strerror or error) if folder.is_dir() else f"there is no folder {folder}"
 
 
 def _unforeseen(error: Exception) -> int:

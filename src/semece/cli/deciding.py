@@ -72,7 +72,8 @@ def abstain(  # noqa: PLR0913, PLR0917 - one parameter per option
 
     if picture is not None and by is not None:
         raise SemeceError("--figure is of all questions of a run; it does not go with --by")
-    with open_runs([run], judge, recalibrate) as (opened,), bad_arguments():
+    typed = {"target": "--target-accuracy", "delta": "--delta"}
+    with open_runs([run], judge, recalibrate) as (opened,), bad_arguments(**typed):
         found = tables.decide(opened, target=target, delta=delta, by=by, scores=scores or ())
         if picture is not None:
             thresholds = dict(found.table.select("score", "threshold").iter_rows())
@@ -136,12 +137,15 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option
     width: Annotated[float | None, typer.Option("--width", help="Of the interval of the held-out gap.")] = None,
     find: Annotated[float | None, typer.Option("--find", help="Instead: a held-out gap that is to be seen.")] = None,
     power: Annotated[float, typer.Option("--power", help="How often it is seen.")] = 0.9,
-    accuracy: Annotated[float, typer.Option("--accuracy", help="Without a pilot: a guess; 0.5 is the worst.")] = 0.5,
+    accuracy: Annotated[
+        float | None, typer.Option("--accuracy", help="Without a pilot: a guess. Default: 0.5, the worst.")
+    ] = None,
     overturned: Annotated[
         float, typer.Option("--overturned", help="Share of the judge's verdicts that people would overturn.")
     ] = 0.0,
     answer_cost: Annotated[
-        float | None, typer.Option("--answer-cost", help="USD of an answer, its judge included. Default: the pilot's.")
+        float | None,
+        typer.Option("--answer-cost", help="USD of an answer, its judge included; 0: free. Default: the pilot's."),
     ] = None,
     label_cost: Annotated[float, typer.Option("--label-cost", help="USD of a verdict by a person.")] = 0.5,
     as_json: AsJson = False,
@@ -157,10 +161,14 @@ def plan(  # noqa: PLR0913, PLR0917 - one parameter per option
     """
     from contextlib import nullcontext
 
+    from semece import SemeceError
     from semece.runs import Aim, Costs, plan_lines, plan_sample
 
-    aim = Aim(width, find, power, accuracy, overturned)
-    with open_runs([pilot]) if pilot else nullcontext([None]) as (opened,), bad_arguments():
+    if pilot is not None and accuracy is not None:
+        raise SemeceError(f"--accuracy is a guess for a plan without a pilot; {pilot} has its own: give one of them")
+    aim = Aim(width, find, power, 0.5 if accuracy is None else accuracy, overturned)
+    typed = {each: f"--{each}" for each in ("width", "power", "accuracy", "overturned")} | {"gap": "--find"}
+    with open_runs([pilot]) if pilot else nullcontext([None]) as (opened,), bad_arguments(**typed):
         made = plan_sample(opened, aim, Costs(answer_cost, label_cost))
     print_found(plan_lines(made, aim), lambda: made._asdict() | {"cheapest": made.cheapest}, as_json=as_json)
 

@@ -74,14 +74,15 @@ def open_runs(
 
 
 @contextmanager
-def bad_arguments() -> Iterator[None]:
-    """Say what is wrong with an argument in one line."""
+def bad_arguments(**typed: str) -> Iterator[None]:
+    """Say what is wrong with an argument in one line; one that is typed under another name is called so."""
     from semece import SemeceError
 
     try:
         yield
     except ValueError as error:
-        raise SemeceError(str(error)) from None
+        name, blank, rest = str(error).partition(" ")
+        raise SemeceError(f"{typed.get(name, name)}{blank}{rest}") from None
 
 
 def print_found(lines: Iterable[str], facts: Callable[[], object], *, as_json: bool) -> None:

@@ -38,7 +38,7 @@ def recalibrate(  # noqa: PLR0917 - one parameter per option
     from semece.runs import recalibrate as fit
     from semece.runs import write
 
-    with open_runs([run], judge) as (opened,), bad_arguments():
+    with open_runs([run], judge) as (opened,), bad_arguments(score="--score", method="--method"):
         _refuse_foreign(output)
         found = fit(opened.scored_questions(), score=score, method=method)
         audited = [] if opened.correction is None else [BY_JUDGE]

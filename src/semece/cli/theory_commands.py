@@ -27,13 +27,17 @@ def theory(  # noqa: PLR0917 - one parameter per option
     Example: [bold]semece theory --margin 0.08 --mass 1 --classes 2 -n 50 --bias 0.01[/bold]
     """
     check_classes(margin, top_two_mass, classes)
-    with bad_arguments():
+    with bad_arguments(**THEORY):
         facts = dict(facts_of(margin, top_two_mass, classes, n, bias))
     if as_json:
         typer.echo(json.dumps(facts))
         return
     for name, value in facts.items():
         typer.echo(f"{MEANINGS[name]:34s} {value if isinstance(value, str | int) else format(value, '.4f')}")
+
+
+THEORY = {"margin": "--margin", "top_two_mass": "--mass", "n_classes": "--classes", "n": "-n", "bias": "--bias"}
+"""How the arguments of a prediction are typed."""
 
 
 def check_classes(margin: float, mass: float, classes: float) -> None:
@@ -113,7 +117,8 @@ def simulate(  # noqa: PLR0917 - one parameter per option
     """
     from semece import simulation
 
-    with bad_arguments():
+    named = {each: f"--{each}" for each in ("family", "correctness", "given")}
+    with bad_arguments(n_questions="--questions", n="-n", rng="--seed", **named):
         table = simulation.simulate_study(
             family,
             questions,

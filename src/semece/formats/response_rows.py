@@ -1,9 +1,10 @@
 """One response a row: JSON Lines, a JSON array, CSV, TSV or Parquet, as scripts and ragas write them.
 
 Schema of ragas 0.4: ``user_input``, ``response``, ``reference`` (``EvaluationDataset.to_csv`` and ``to_jsonl``,
-``EvaluationResult.to_pandas``); of ragas 0.1: ``question``, ``answer``, ``ground_truth``. Rows with the same id are
-responses to one question if ids come more than once; otherwise rows with the same text and references are. Numbers of
-metrics beside a response are no verdicts; ``scores``, or columns such as ``score:p_true``, are scores of it.
+``EvaluationResult.to_pandas``); of ragas 0.1: ``question``, ``answer``, ``ground_truth``. Beside references ``answer``
+is the response. Rows with the same id are responses to one question if ids come more than once; otherwise rows with the
+same text and references are. Numbers of metrics beside a response are no verdicts; ``scores``, or columns such as
+``score:p_true``, are scores of it.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ TEXTS = (*TEXT_NAMES, "user_input", "input", "query")
 RESPONSES = ("response", "completion", "generation", "prediction", "output", "actual_output", "model_output")
 REFERENCES = (*REFERENCE_NAMES, "ground_truth", "ground_truths", "expected_output", "target")
 IDS = ("question_id", "id", "doc_id")
-OLD_RAGAS = frozenset({"ground_truth", "ground_truths"})
-"""Beside these ``answer`` is the response."""
+OTHER_REFERENCES = frozenset(REFERENCES) - {"answer"}
+"""Beside these ``answer`` is the response; alone it may be the reference."""
 
 
 def detect(opening: Opening) -> bool:
@@ -42,7 +43,9 @@ def detect(opening: Opening) -> bool:
 def _response_name(names: Mapping[str, Any] | frozenset[str]) -> str | None:
     """Name the column of the response."""
     found = next((name for name in RESPONSES if name in names), None)
-    return "answer" if found is None and "answer" in names and any(name in names for name in OLD_RAGAS) else found
+    return (
+        "answer" if found is None and "answer" in names and any(name in names for name in OTHER_REFERENCES) else found
+    )
 
 
 def read(sources: Sequence[SampleFile], wanted: Wanted) -> list[FileQuestion]:

@@ -16,7 +16,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 from semece.datasets import TEXT_NAMES, question_in, renaming
-from semece.errors import ParseError, if_percent
+from semece.errors import ParseError, if_percent, nearest, shortened
 from semece.formats.file_responses import NO_NUMBERS, FileQuestion, FileResponse, response_text
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1", *, fi
     named = "answers" if row.get("answers") else _name_of_answers(row)
     answers = _list(row, named, where)
     if not answers:
-        near = "" if named in row else renaming("answers", row)
-        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get(named)!r}{near}")
+        got = repr(row[named]) if named in row else shortened(", ".join(row), 200)
+        raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {got}{_naming(row)}")
     whole = named in WHOLE_NAMES
     distinct = _distinct(answers)
     if distinct is None:
@@ -134,6 +134,16 @@ def _texts(answers: Sequence[Json], where: str, *, whole: bool) -> list[str]:
         if not isinstance(text, str):
             raise ParseError(f"{where}: answers must be texts; got {text!r} at index {i}")
     return texts
+
+
+def _naming(row: Mapping[str, Any]) -> str:
+    """Say how a row without answers is put right: a list under another name is renamed, texts have two forms."""
+    near = nearest("answers", row)
+    if any("|" in column for column in row) or (near is not None and str(row[near]).lstrip().startswith("[")):
+        return renaming("answers", row)
+    return (
+        "; one answer a row: name the columns 'question' and 'response'; several: a list 'answers', in a cell as JSON"
+    )
 
 
 def _responses(
@@ -228,14 +238,14 @@ def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
     return value
 
 
-def _json(text: Json, where: str) -> Json:
+def _json(text: Json, where: str, wanted: str = "JSON") -> Json:
     """Read JSON in a cell of text; other values are as they are, an empty cell is none."""
     if not isinstance(text, str):
         return text
     try:
         return json.loads(text) if text.strip() else None
     except (ValueError, RecursionError):
-        raise ParseError(f"{where} must be JSON; got {text[:40]!r}") from None
+        raise ParseError(f"{where} must be {wanted}; got {text[:40]!r}") from None
 
 
 def _confidences(row: Mapping[str, Any], n: int, where: str) -> list[float | None] | None:

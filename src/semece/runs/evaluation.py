@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
 
 from semece.datasets import Dataset, open_dataset, question_from, storable, with_unique_ids
-from semece.errors import SemeceError
+from semece.errors import SemeceError, nearest, visible
 from semece.records import Question
 from semece.runs.run import Run
-from semece.sampling import Settings, make_run, own_model, resolve
+from semece.sampling import Settings, make_run, options_of, own_model, resolve
 from semece.store import Store
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ async def evaluate(
     """
     name, asked = own_model(model)
     data = await asyncio.to_thread(open_dataset, questions) if isinstance(questions, str) else _dataset(questions)
-    settings = Settings(name, data.name, n=n, judge=judge or ("rules" if asked else None), **options)
+    _check_names(options)
+    told = {name: value.item() if hasattr(value, "item") else value for name, value in {"n": n, **options}.items()}
+    settings = Settings(name, data.name, judge=judge or ("rules" if asked else None), **told)
     kept = Store(":memory:", write=True) if path is None else path
     await make_run(resolve(settings, kept, dataset=data, model=asked))
     return Run(kept)
@@ -94,6 +97,16 @@ def evaluate_sync(
         asyncio.get_running_loop()
         raise SemeceError("an event loop is running, as in a notebook: write 'await se.evaluate(...)' there")
     return asyncio.run(evaluate(model, questions, n=n, judge=judge, path=path, **options))
+
+
+def _check_names(options: Mapping[str, Any]) -> None:
+    """Refuse options that there are not; where the command line calls one otherwise, the field is what is meant."""
+    known = {row.name: row.field for row in options_of(Settings)} | {each.name: each.name for each in fields(Settings)}
+    for name in options:
+        if name not in known.values():
+            found = nearest(name, known)
+            near = "" if found is None else f" (did you mean {known[found]!r}?)"
+            raise SemeceError(f"there is no option {visible(name)!r}{near}: the options are the fields of Settings")
 
 
 def _dataset(questions: Sequence[Question] | Sequence[Mapping[str, Any]]) -> Dataset:

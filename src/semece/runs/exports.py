@@ -60,7 +60,7 @@ def export(run: Run, *, what: str = "samples", form: str | None = None, output: 
         write("".join(lines).encode() if form == "jsonl" else _bytes(_table(rows), form), output)
         return left_out
     if what not in WHAT:
-        raise SemeceError(f"what to export must be {', '.join(WHAT)}; got {what!r}{meant(what, WHAT)}")
+        raise SemeceError(f"--what must be {', '.join(WHAT)}; got {what!r}{meant(what, WHAT)}")
     table = run.responses() if what == "responses" else run.estimates()
     write(_bytes(table, form), output)
     return ()
@@ -146,7 +146,7 @@ def _bytes(table: pl.DataFrame, form: str) -> bytes:
         buffer = io.BytesIO()
         table.write_parquet(buffer)
         return buffer.getvalue()
-    raise SemeceError(f"the form must be {', '.join(FORMS)}; got {form!r}{meant(form, FORMS)}")
+    raise SemeceError(f"--to must be {', '.join(FORMS)}; got {form!r}{meant(form, FORMS)}")
 
 
 def _is_database(path: Path) -> bool:

@@ -172,29 +172,36 @@ class Run:
     def __repr__(self) -> str:
         """Say what it is of; nothing is read for it."""
         judges = " and ".join(dict.fromkeys(self.judge_names))
-        return f"<Run {self.name}: n = {self.n}, judge {judges}, {self.path!r}>"
+        return f"<Run {self.name}: n = {self.n}, judge {judges}, {self.path!r}{', closed' * self._store.closed}>"
 
     def _repr_html_(self) -> str:
         """Show what it is of, how far it is, and how often it is right and sure; numbers by its judge alone."""
         from html import escape
 
+        judges = " and ".join(dict.fromkeys(self.judge_names))
+        closed = {"Closed": "open it again with <code>semece.Run</code> to see its numbers"}
+        rows = closed if self._store.closed else self._shown_numbers()
+        rows |= {"Answers per question": f"{self.n:,}", "Judge": escape(judges), "File": escape(self.path)}
+        lines = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
+        return f"<table><caption>{escape(self.name)}</caption>{lines}</table>"
+
+    def _shown_numbers(self) -> dict[str, str]:
+        """Give what a notebook shows of its numbers, as HTML by name."""
         from semece.stats import accuracy_interval, gap_interval, interval_html
 
         done = self.estimates().filter(status="complete").drop_nulls(["sem1", "correct"])
         complete, selected = self.complete
-        judges = " and ".join(dict.fromkeys(self.judge_names))
-        rows = {"Questions": f"{complete:,} complete of {selected:,}", "Answers per question": f"{self.n:,}"}
-        rows |= {"Judge": escape(judges), "File": escape(self.path)}
+        rows = {"Questions": f"{complete:,} complete of {selected:,}"}
         if done.height:
             columns = done["sem1"].to_numpy(), done["correct"].to_numpy()
             rows["Accuracy"] = interval_html(*accuracy_interval(columns[1]))
             rows["Sem1 − accuracy"] = interval_html(*gap_interval(*columns))
-        lines = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in rows.items())
-        return f"<table><caption>{escape(self.name)}</caption>{lines}</table>"
+        return rows
 
     def close(self) -> None:
         """Close the file, and keep in it what was derived, if it can be written now."""
-        self._store.keep_derived()
+        if not self._store.closed:
+            self._store.keep_derived()
         self._store.close()
 
     def forget(self) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from semece.errors import in_dollars
 from semece.runs.renderers import plural
 from semece.stats import pilot_spread, plan_questions, width_to_find, worst_spread
 
@@ -79,8 +81,8 @@ class SamplePlan(NamedTuple):
 
     @property
     def cheapest(self) -> dict[str, Any]:
-        """The run that costs least."""
-        return min(self.rows, key=lambda row: row["cost"])
+        """The run that costs least; of those the one with the fewest answers."""
+        return min(self.rows, key=lambda row: (row["cost"], row["answers"]))
 
 
 def plan_sample(pilot: Run | None = None, aim: Aim | None = None, costs: Costs | None = None) -> SamplePlan:
@@ -112,7 +114,7 @@ def plan_sample(pilot: Run | None = None, aim: Aim | None = None, costs: Costs |
         labelled = _labelled(spread, aim.overturned, spread.n_answers * answer, costs.label)
         made = plan_questions(spread, width=width, overturned=aim.overturned, labelled=labelled)
         rows.append(_row(made, answer, costs.label))
-    return SamplePlan(tuple(rows), width, tuple(_assumed(aim, costs, rows, where)))
+    return SamplePlan(tuple(rows), width, tuple(_assumed(aim, costs, rows, f"{in_dollars(answer)}, {where}")))
 
 
 def _spreads(pilot: Run) -> list[ResidualSpread]:
@@ -130,18 +132,21 @@ def _spreads(pilot: Run) -> list[ResidualSpread]:
 def _answer_cost(pilot: Run | None, costs: Costs) -> tuple[float, str]:
     """Give the price of an answer, and where it is from."""
     if costs.answer is not None:
-        if costs.answer <= 0:
-            raise ValueError(f"--answer-cost must be above 0; got {costs.answer:g}")
+        if not 0 <= costs.answer < inf:
+            raise ValueError(f"--answer-cost must be at least 0; got {costs.answer:g}")
         return costs.answer, "as given"
     spent = pilot.spent[0] if pilot is not None else None
     drawn = sum(pilot.counts.values()) - pilot.counts.get("missing", 0) if pilot is not None else 0
     if spent and drawn:
         return spent / drawn, "what the pilot took, its judge included"
-    return ANSWER_COST, "an assumption; --answer-cost sets it"
+    free = " (the pilot's answers cost nothing, or have no known price)" if pilot is not None else ""
+    return ANSWER_COST, f"an assumption{free}; --answer-cost sets it, 0 where answers are free"
 
 
 def _labelled(spread: ResidualSpread, overturned: float, question: float, label: float) -> float:
     """Share of the questions whose answer people judge so that the whole costs least."""
+    if not 0 <= overturned < 1:
+        raise ValueError(f"overturned must lie in [0, 1); got {overturned:g}")
     if label <= 0:
         raise ValueError(f"--label-cost must be above 0; got {label:g}")
     least = 1e-3
@@ -194,7 +199,7 @@ def plan_lines(made: SamplePlan, aim: Aim) -> Iterator[str]:
     labels = f", {plural(best['labels'], 'answer')} judged by people" if best["labels"] else ""
     answers = plural(best["n_answers"], "answer")
     yield (
-        f"An interval of the held-out gap that is {made.width:.3g} wide takes "
+        f"A 95 % interval of the held-out gap that is {made.width:.3g} wide takes "
         f"{plural(best['questions'], 'question')} x {answers}{labels}: about ${best['cost']:,.2f}."
     )
     heads = ("answers each", "questions", "answers", "labels", "USD", "planned with")

@@ -30,6 +30,9 @@ WANTED: dict[Kind, str] = {
 }
 """What an option takes, in words."""
 
+NUMBERS: dict[Kind, tuple[type, ...]] = {int: (int,), float: (int, float)}
+"""What a number of each kind is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -127,6 +130,10 @@ class Option:
         kinds: dict[Kind, tuple[type, ...]] = {Path: (str,), float: (int, float)}
         return type(value) in (*kinds.get(self.kind or str, (self.kind,)), self.also)
 
+    def counts(self, value: object) -> bool:
+        """Whether a value is a number of the option's kind."""
+        return isinstance(value, NUMBERS[self.kind or str]) and not isinstance(value, bool)
+
     def value(self, typed: object) -> Any:  # noqa: ANN401 - of the field's type
         """Give the field's value for what is typed; None stays None."""
         return None if typed is None else self.read(typed)
@@ -195,7 +202,7 @@ def record_of(record: type[R], typed: Mapping[str, object], **more: object) -> R
 
 
 def check_options(settings: object) -> None:
-    """Refuse values that break the rule of their option.
+    """Refuse values that are of another kind than their option takes, or break its rule.
 
     Raises
     ------
@@ -204,6 +211,8 @@ def check_options(settings: object) -> None:
     """
     for row in options_of(type(settings)):
         value = row.write(getattr(settings, row.field))
+        if value is not None and row.kind in NUMBERS and not row.counts(value):
+            raise SemeceError(f"{row.name.replace('_', '-')} must be {row.wanted}; got {value!r}")
         if row.rule is not None and value is not None and not row.rule.holds(value):
             raise SemeceError(
                 f"{row.name.replace('_', '-')} must be {row.rule.text}; got {value}{meant(str(value), row.rule.names)}"

@@ -26,6 +26,7 @@ NUMBERS = (int, float, np.integer, np.floating, np.bool_)
 
 MISSING_HINT = " (filter out rows without a number first: keep status == 'complete')"
 PERCENT_HINT = " (percentages? divide by 100)"
+PARTLY_HINT = " (an answer that is right in part, as at a tie, counts as wrong: np.floor(correct))"
 
 
 class CheckedRows(NamedTuple):
@@ -102,7 +103,7 @@ def check_correct(correct: ArrayLike, *, binary: bool = False) -> Floats:
     """Check correctness: numbers in [0, 1], or only 0 and 1 where ``binary``."""
     values = check_unit("correct", correct)
     if binary:
-        refuse("correct must be 0 or 1 here", values, (values != 0) & (values != 1))
+        refuse("correct must be 0 or 1 here", values, (values != 0) & (values != 1), PARTLY_HINT)
     return values
 
 
@@ -243,7 +244,10 @@ def check_responses(n: ArrayLike, n_rows: int) -> Floats:
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """Refuse a word that is not one of ``choices``."""
     if value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+        from difflib import get_close_matches
+
+        near = "".join(f" (did you mean {each!r}?)" for each in get_close_matches(str(value), choices, n=1))
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}{near}")
 
 
 def sums(place: Places, values: Floats, n: int = 0) -> Floats:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self, cast
 
 from semece.canonical_json import canonical, digest, encodable
 from semece.errors import StoreError
@@ -121,6 +121,18 @@ _CURE = (
 _NO_CURE = "Take a copy of it from before: this cannot be set aside; 'semece audit score' stores an audit again"
 
 
+class _Closed:
+    """Stands where the connection of a store was, and says so to whoever uses it."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __getattr__(self, name: str) -> Never:
+        if self._path == ":memory:":
+            raise StoreError("the run is closed, and was kept in memory alone: use it before it is closed")
+        raise StoreError(f"{self._path}: the run is closed: open it again with semece.Run({self._path!r})")
+
+
 class Store:
     """A run file.
 
@@ -202,6 +214,8 @@ class Store:
 
     def close(self) -> None:
         """Write what is pending, fold the write-ahead log into the file, give back the lock."""
+        if self.closed:
+            return
         try:
             if self.write:
                 self.flush()
@@ -213,6 +227,13 @@ class Store:
         finally:
             self._connection.close()
             self._guard.release()
+            self._connection = cast("sqlite3.Connection", _Closed(self.path))
+            self._texts = Texts(self._connection, whole=False)
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed: then it cannot be read any more."""
+        return isinstance(self._connection, _Closed)
 
     def _execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
         with explained(self.path):

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -107,6 +107,8 @@ class Recalibration:
     >>> found = fit_recalibration([0.9] * 10 + [0.4] * 10, [1] * 6 + [0] * 4 + [1] * 4 + [0] * 6, method="isotonic")
     >>> found([0.9, 0.4, 0.65]).round(3).tolist()
     [0.6, 0.4, 0.5]
+    >>> round(found(0.65), 3)
+    0.5
     >>> Recalibration.from_json(found.to_json()) == found
     True
     """
@@ -131,18 +133,24 @@ class Recalibration:
         for values in self.parameters.values():
             values.setflags(write=False)
 
-    def __call__(self, score: ArrayLike) -> Floats:
-        """Give the confidence of each score.
+    @overload
+    def __call__(self, score: float) -> float: ...
+
+    @overload
+    def __call__(self, score: ArrayLike) -> Floats: ...
+
+    def __call__(self, score: ArrayLike) -> Floats | float:
+        """Give the confidence of each score, or of one.
 
         Parameters
         ----------
-        score : array_like, shape (N,)
+        score : array_like, shape (N,), or float
             As it comes: between the ends, or any finite numbers if the domain is ``'real'``. For a Dirichlet map shape
             (N, K): shares.
 
         Returns
         -------
-        ndarray, shape (N,)
+        ndarray, shape (N,), or float
             In [0, 1].
 
         Raises
@@ -150,7 +158,9 @@ class Recalibration:
         ValueError
             For scores outside the domain.
         """
-        return np.clip(KINDS[self.method].apply(self, self._checked(score)), 0.0, 1.0)
+        if self.method != "dirichlet" and isinstance(score, NUMBERS):
+            return float(self(np.array([score]))[0])
+        return np.asarray(np.clip(KINDS[self.method].apply(self, self._checked(score)), 0.0, 1.0))
 
     def interval(self, score: ArrayLike) -> Floats:
         """Give both Venn-Abers probabilities of each score, of which one is calibrated.

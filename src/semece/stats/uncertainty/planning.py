@@ -225,7 +225,7 @@ def width_to_find(gap: float, power: float, *, level: float = 0.95) -> float:
     0.121
     """
     if not 0 < abs(gap) < 1:
-        raise ValueError(f"the gap to find must be a number in (-1, 1) that is not 0; got {gap}")
+        raise ValueError(f"gap must be a number in (-1, 1) that is not 0; got {gap}")
     if not 0.5 <= power < 1:
         raise ValueError(f"power must lie in [0.5, 1); got {power}")
     z = float(ndtri(0.5 + check_level(level) / 2))
