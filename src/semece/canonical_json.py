@@ -59,6 +59,8 @@ def plain(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_json(value: object) -> bool:
+    if value is None or value is True or value is False or (type(value) is str and value.isascii()):
+        return True
     try:
         json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError):

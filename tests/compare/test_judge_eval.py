@@ -411,7 +411,7 @@ def test_missing_verdicts_exit_with_three_and_are_counted(semece, tmp_path):
         (["a.jsonl", "-j", "openai/x#lenient"], "after # a judge's spelling takes default, strict, loose"),
         (["a.jsonl", "-j", "rules#strict"], "rules has no variants"),
         (["a.jsonl", "-j", "fake/judge", "--by", "model"], "line 1 has no field 'model' to group by; it has system"),
-        (["a.jsonl", "-j", "fake/judge", "--concurrency", "0"], "concurrency must be at least 1, or auto; got 0"),
+        (["a.jsonl", "-j", "fake/judge", "--concurrency", "0"], "concurrency must be from 1 to 10,000, or auto; got 0"),
         (["a.jsonl", "-j", "fake/judge", "--env-file", "no.env"], "no.env does not exist"),
     ],
 )

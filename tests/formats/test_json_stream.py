@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from semece.errors import ParseError
 from semece.formats import json_stream
-from semece.formats.json_stream import JsonStream
+from semece.formats.json_stream import JsonStream, read_json
 
 WORDS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(
@@ -108,3 +108,59 @@ def test_numbers_that_are_none_are_read_as_python_reads_them():
     found = JsonStream(io.StringIO('[NaN, -Infinity, 1e5, {"a": 0}]'), "x.json").value()
     assert math.isnan(found[0])
     assert found[1:] == [-math.inf, 100000.0, {"a": 0}]
+
+
+def outcome(read, line):
+    """What comes of a line: its value, exactly, or the error."""
+    try:
+        return repr(read(line))
+    except (ValueError, RecursionError) as error:
+        return type(error), str(error)
+
+
+def by_json(line):
+    return json.loads(line.decode("utf-8"))
+
+
+MARKS = (bytes([mark]) for mark in b'{}[],:"\\+-.0123eE \n\t\x00\x0b\x80')
+WORDS_AND_PARTS = [b'"a"', b'"b":', b"NaN", b"Infinity", b"null", b"true", b"\\u", b"d83d", b"\\ude00", "é".encode()]
+PIECES = st.sampled_from([*MARKS, *WORDS_AND_PARTS, "😀".encode(), b"\xef\xbb\xbf", b"\xed\xa0\x80"])
+
+
+@given(st.lists(PIECES, max_size=12).map(b"".join))
+def test_a_line_of_anything_is_read_or_refused_as_json_does(line):
+    assert outcome(read_json, line) == outcome(by_json, line)
+
+
+@given(VALUES | st.floats())
+def test_a_line_of_json_is_read_as_json_does(value):
+    line = json.dumps(value).encode()
+    assert outcome(read_json, line) == outcome(by_json, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"a": 1, "b": 2, "a": 3}',
+        b"[NaN, Infinity, -Infinity, -NaN]",
+        b"[-0, -0.0, 1e400, 4.9e-324, 9007199254740993, 2.2250738585072011e-308]",
+        b"1" * 4300,
+        b"1" * 4301,
+        b"0." + b"3" * 900,
+        b'"\\ud800 \\ude00\\ud83d \\ud83d\\ude00"',
+        b'"\\ud83d\\u0041"',
+        b"[" * 300 + b"]" * 300,
+        b"[" * 100_000 + b"]" * 100_000,
+        b'"\x1f"',
+        b'"\x7f"',
+        b"[01]",
+        b"[1.]",
+        b"{} {}",
+        b"{}\x00",
+        b"\xef\xbb\xbf{}",
+        b"\xc2\xa0{}",
+    ],
+    ids=lambda line: repr(line[:24]),
+)
+def test_a_line_at_an_edge_is_read_or_refused_as_json_does(line):
+    assert outcome(read_json, line) == outcome(by_json, line)

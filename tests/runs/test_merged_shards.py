@@ -75,10 +75,18 @@ def test_what_is_no_part_of_the_run_is_refused_and_nothing_is_left(drawn, tmp_pa
         merge_shards([second, again], first)
 
 
-@pytest.mark.parametrize("shard", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3"])
+@pytest.mark.parametrize("shard", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "1/1" + "0" * 5000])
 def test_a_shard_is_k_of_n(shard, semece):
     code, _, err = semece("run", "-m", MODEL, "-d", "starter", "-j", "rules", f"--shard={shard}")
     assert (code, err) == (2, f"semece: shard must be k/K with 1 <= k <= K, such as 3/20; got {shard}\n")
+
+
+@pytest.mark.parametrize("shard", ["1/25", "7/1" + "0" * 20])
+def test_more_shards_than_questions_are_refused(shard, semece, tmp_path):
+    code, _, err = semece("run", "-m", MODEL, "-d", "starter", "-j", "rules", "--shard", shard, "-o", "a.db")
+    said = f"K in --shard k/K must be at most 24, the number of questions; got {shard}, which leaves shards without a"
+    assert (code, err) == (2, f"semece: {said} question\n")
+    assert not (tmp_path / "a.db").exists()
 
 
 def test_a_file_that_is_missing_or_foreign_is_refused_and_nothing_is_made(drawn, tmp_path):

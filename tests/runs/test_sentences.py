@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from semece.runs.sentences import CALIBRATED, KNOWS, confidence_sentences, model_sentence, refusal_sentence, says
+from semece.runs.sentences import (
+    CALIBRATED,
+    KNOWS,
+    confidence_sentences,
+    model_sentence,
+    refusal_sentence,
+    says,
+    verdict_sentence,
+)
 from semece.runs.sentences import regime_sentence as regime
 from tests.synthetic import make_page, make_views, with_estimate
 
@@ -47,12 +55,15 @@ ECES = {
         ({"model_claim": "under-confident"}, "It is under-confident: its answers are right more often"),
         ({"model_claim": "right on average"}, "It is miscalibrated, though right on average: too sure of some"),
         ({"model_claim": "miscalibrated"}, "It is miscalibrated; whether it is too sure or not sure enough on average"),
-        ({}, "No miscalibration is seen: calibrated within 0.08 ("),
+        ({}, "No miscalibration is seen in how often its answers agree: calibrated within 0.08 ("),
         (
             {"semx_ece_high": 0.2},
-            "Cannot tell: no miscalibration is seen; 'calibrated within 0.20' is all that",
+            "Cannot tell: no miscalibration is seen in how often its answers agree; 'calibrated within 0.20' is all",
         ),
-        ({"semx_ece_n_select": 1}, "No miscalibration is seen on average, and so few answers show no more: calibrated"),
+        (
+            {"semx_ece_n_select": 1},
+            "No miscalibration is seen in how often its answers agree on average, and so few answers show",
+        ),
         (
             {"model_questions": 9},
             "Cannot tell, fewer than 10 questions (held-out gap 0.01, 95 % interval -0.03 to 0.05",
@@ -218,3 +229,20 @@ def test_a_run_that_refuses_everything_says_so():
     assert refusal_sentence({"questions": 1, "refused": 1}).endswith("so nothing is said of confidences.")
     row = make_page(refusing(make_views(12), 12)).summary
     assert says(row)["confidences"] == ""
+
+
+@pytest.mark.parametrize(
+    ("questions", "gap", "wanted"),
+    [
+        (100, (0.2, 0.12, 0.28), " The confidence that it states is too high: 70 % on average."),
+        (100, (-0.2, -0.28, -0.12), " The confidence that it states is too low: 70 % on average."),
+        (100, (0.02, -0.06, 0.1), ""),
+        (9, (0.2, 0.12, 0.28), ""),
+    ],
+)
+def test_the_verdict_tells_of_a_stated_confidence_that_is_surely_off(questions, gap, wanted):
+    value, low, high = gap
+    stated = {"ver_questions": questions, "ver_confidence": 0.7, "ver_gap": value, "ver_gap_low": low}
+    stated |= {"ver_gap_high": high, "ver_ece": abs(value), "ver_ece_low": 0.1 if wanted else 0.0, "ver_ece_high": 0.3}
+    accuracy = {"accuracy": 0.5, "accuracy_low": 0.4, "accuracy_high": 0.6}
+    assert verdict_sentence({**MODEL, **SEM1, **stated, **accuracy}).partition("60 %).")[2] == wanted

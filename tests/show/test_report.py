@@ -429,7 +429,7 @@ def test_build_asks_a_run_and_refuses_before_it_works(views, tmp_path):
         name, judge_names, n, counts = "a", ("rules", "rules"), 20, {"missing": 0}
         model, dataset, spent, events, complete = "m", "d", (None, 12, 3), (), (12, 12)
         names, path = Names("d", "m"), "m.db"
-        given, tokens, recalibration_effects, correction, laid_out = {}, {}, (), None, None
+        given, tokens, recalibration_effects, correction, laid_out, recalibration = {}, {}, (), None, None, None
 
         def estimates(self):
             return page.estimates

@@ -189,7 +189,9 @@ def _regressions(run: Run, baseline: Run) -> Iterator[Check]:
             continue
         change, least, most = (number_text(each, 3, signed=True) for each in (row["change"], low, high))
         shown = f"{change} [{least}, {most}]"
-        text = f"{label(name)} changed by {shown}{by}"
+        ends = " to ".join(number_text(row[side], 3) for side in ("first", "second"))
+        rule = "; worse is farther from 0" if judged[name] is None else ""
+        text = f"{label(name)} changed by {shown}{by}, from {ends}{rule}"
         yield Check(name, not _worse(judged[name], row), text, audit, number=shown)
 
 

@@ -23,7 +23,7 @@ from semece.errors import ParseError, nearest, ordinary, shortened, visible
 from semece.records import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 TEXT_NAMES = ("question", "problem", "prompt")
@@ -293,7 +293,7 @@ def renaming(name: str, row: Mapping[str, Any]) -> str:
 
 
 def question_from(row: Mapping[str, Any], where: str) -> Question:
-    """Make a question of a row.
+    """Make a question of a row, as a run file can hold it.
 
     Raises
     ------
@@ -305,18 +305,49 @@ def question_from(row: Mapping[str, Any], where: str) -> Question:
     >>> question_from({"question": "2 + 2?", "answer": "4", "level": 1}, "here").references
     ('4',)
     """
-    name = next((name for name in TEXT_NAMES if name in row), None)
+    return storable(question_in(row, where))
+
+
+def question_in(row: Mapping[str, Any], where: str, *, without: Collection[str] = ()) -> Question:
+    """Make a question of a row, as it is there: :func:`storable` is still to be asked.
+
+    Parameters
+    ----------
+    row : mapping of str to object
+        Its fields.
+    where : str
+        Where it stands.
+    without : collection of str
+        Fields that are not about the question.
+
+    Raises
+    ------
+    ParseError
+        There is no question text, or the references are not text.
+
+    Examples
+    --------
+    >>> question_in({"question": "2 + 2?", "n": 5, "level": 1}, "here", without={"n"}).metadata
+    {'level': 1}
+    """
+    name = next(filter(row.__contains__, TEXT_NAMES), None)
     if name is None:
-        got = ", ".join(sorted(row)) or "nothing"
-        raise ParseError(f"{where}: expected a field 'question'; got {got}{renaming(TEXT_NAMES[0], row)}")
+        others = {k: v for k, v in row.items() if k not in without}
+        got = ", ".join(sorted(others)) or "nothing"
+        raise ParseError(f"{where}: expected a field 'question'; got {got}{renaming(TEXT_NAMES[0], others)}")
     text = row[name]
     if not isinstance(text, str) or not text.strip():
         raise ParseError(f"{where}: {name} must be non-empty text; got {shown(text)}")
-    source = next((name for name in REFERENCE_NAMES if row.get(name) is not None), None)
+    source = "references" if row.get("references") is not None else _name_of_references(row)
     references = () if source is None else _references(row[source], f"{where}: {source}")
     identity = row.get("id")
-    rest = {k: v for k, v in row.items() if k not in {name, source, "id"}}
-    return storable(Question("" if identity is None else str(identity).strip(), text, references, rest))
+    taken = (name, source, "id")
+    rest = {k: v for k, v in row.items() if k not in without and k not in taken}
+    return Question("" if identity is None else str(identity).strip(), text, references, rest)
+
+
+def _name_of_references(row: Mapping[str, Any]) -> str | None:
+    return next((name for name in REFERENCE_NAMES if row.get(name) is not None), None)
 
 
 def with_unique_ids(questions: Sequence[Question], where: str) -> tuple[Question, ...]:
@@ -348,6 +379,8 @@ def storable(question: Question) -> Question:
     >>> storable(Question("1", "a\ud800b?", metadata={"level": float("nan")}))
     Question(id='1', text='a\\ud800b?', references=(), metadata={'level': 'nan'})
     """
+    if not question.metadata and "".join((question.id, question.text, *question.references)).isascii():
+        return question
     return Question(
         encodable(question.id),
         encodable(question.text),
@@ -376,9 +409,9 @@ def _references(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise ParseError(f"{where} {rule}; got {shown(value)}")
     for i, item in enumerate(value):
-        if isinstance(item, bool) or not isinstance(item, str | int | float):
+        if type(item) is not str and (isinstance(item, bool) or not isinstance(item, str | int | float)):
             raise ParseError(f"{where} {rule}; got {shown(item)} at index {i}")
-    return tuple(final_reference(str(item)) for item in value)
+    return tuple([final_reference(str(item)) for item in value])
 
 
 def shown(value: object, most: int = 80) -> str:

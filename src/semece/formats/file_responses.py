@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, ParamSpec, Self
 
 from semece.canonical_json import encodable
 from semece.datasets import storable
@@ -15,7 +15,7 @@ from semece.formats.sources import fault
 from semece.records import Question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from semece.formats.json_stream import Json
     from semece.formats.sources import Findings
@@ -25,13 +25,24 @@ P = ParamSpec("P")
 FileStatus = Literal["ok", "truncated", "content_filter", "refusal"]
 """How a response ended; all but the first hold no usable answer."""
 
+NO_NUMBERS: Mapping[str, float] = {}
+"""The scores of a response that has none; nobody writes into it."""
+
 PARTIAL = "partial"
 """A score between correct and incorrect: it is there, and it is no verdict."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileResponse:
-    """One response.
+class _Fields(NamedTuple):
+    text: str
+    place: str = ""
+    confidence: float | None = None
+    status: FileStatus = "ok"
+    scores: tuple[tuple[str, str], ...] = ()
+    numbers: Mapping[str, float] = NO_NUMBERS
+
+
+class FileResponse(_Fields):
+    """One response; a tuple, since a file may hold millions, and a tuple is made in half the time of a record.
 
     Parameters
     ----------
@@ -49,15 +60,26 @@ class FileResponse:
         Its scores that are numbers, by name.
     """
 
-    text: str
-    place: str = ""
-    confidence: float | None = None
-    status: FileStatus = "ok"
-    scores: tuple[tuple[str, str], ...] = ()
-    numbers: Mapping[str, float] = field(default_factory=dict)
+    __slots__ = ()
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "text", encodable(self.text))
+    def __new__(  # noqa: PLR0917 - in the order of the fields
+        cls,
+        text: str,
+        place: str = "",
+        confidence: float | None = None,
+        status: FileStatus = "ok",
+        scores: tuple[tuple[str, str], ...] = (),
+        numbers: Mapping[str, float] = NO_NUMBERS,
+    ) -> Self:
+        """Make it of its fields."""
+        kept = text if text.isascii() else encodable(text)
+        return tuple.__new__(cls, (kept, place, confidence, status, scores, numbers))
+
+    @classmethod
+    def of_texts(cls, texts: Collection[str]) -> list[Self]:
+        """Make a response of each text, in half the time of one by one."""
+        make, kept = tuple.__new__, texts if all(map(str.isascii, texts)) else map(encodable, texts)
+        return [make(cls, (text, "", None, "ok", (), NO_NUMBERS)) for text in kept]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +112,8 @@ class FileQuestion:
     numbers: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "question", storable(self.question))
+        if (question := storable(self.question)) is not self.question:
+            object.__setattr__(self, "question", question)
 
     @property
     def answers(self) -> tuple[str, ...]:

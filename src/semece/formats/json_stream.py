@@ -11,6 +11,8 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+import jiter
+
 from semece.errors import ParseError, on_one_line
 
 if TYPE_CHECKING:
@@ -29,6 +31,28 @@ _BLANK = re.compile(r"[ \t\n\r]*")
 _EXCERPT = 40
 _LONGEST_WORD = 16
 """More than the length of any JSON word: an error so near to the end of what was read may be a cut, not a fault."""
+
+
+def read_json(line: bytes) -> Json:
+    """Read a line of JSON as Python's ``json`` does, in less time.
+
+    What jiter takes it reads as ``json`` does: NaN, large whole numbers, a name that comes twice. What it refuses,
+    such as lone surrogates and deep nesting, is given to ``json``, which reads it or says what is wrong.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        As ``json`` raises them.
+
+    Examples
+    --------
+    >>> read_json(b'{"a": [1, NaN, 123456789012345678901234567890]}')
+    {'a': [1, nan, 123456789012345678901234567890]}
+    """
+    try:
+        return jiter.from_json(line)
+    except ValueError:
+        return json.loads(line.decode("utf-8"))
 
 
 def unreadable(error: Exception) -> str:

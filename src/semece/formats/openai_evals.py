@@ -8,7 +8,7 @@ was asked is not. Several runs of one eval are several responses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from semece.datasets import asked_text
@@ -112,6 +112,6 @@ def _sample(source: SampleFile, name: str, recorded: _Recorded) -> FileQuestion 
     if not recorded.text.strip():
         raise fault(source.where(recorded.place), "text in prompt", "none")
     only = len(recorded.said) == 1
-    drawn = tuple(replace(one, scores=recorded.scores) if only else one for one in recorded.said)
+    drawn = tuple(one._replace(scores=recorded.scores) if only else one for one in recorded.said)
     question = Question(name, recorded.text, recorded.references)
     return FileQuestion(question, drawn, file=str(source.path), place=recorded.place, whole=True)

@@ -12,14 +12,15 @@ Parquet files with the same columns are read alike; a list in a cell of text is 
 from __future__ import annotations
 
 import json
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
-from semece.datasets import TEXT_NAMES, question_from, renaming
+from semece.datasets import TEXT_NAMES, question_in, renaming
 from semece.errors import ParseError, if_percent
-from semece.formats.file_responses import FileQuestion, FileResponse, response_text
+from semece.formats.file_responses import NO_NUMBERS, FileQuestion, FileResponse, response_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from semece.formats.json_stream import Json
     from semece.formats.sources import Findings, Opening, SampleFile, Wanted
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 WHOLE_NAMES = ("responses", "samples", "completions", "generations")
 """Lists of whole responses."""
 ANSWER_NAMES = ("answers", *WHOLE_NAMES)
-FIELDS = (*ANSWER_NAMES, "confidences", "labels", "grades", "model", "dataset")
+FIELDS = frozenset((*ANSWER_NAMES, "confidences", "labels", "grades", "model", "dataset"))
 SCORE_COLUMN = "score:"
 """What the name of a column with a score begins with."""
 SCORE_FIELDS = ("scores", "score_kinds")
+_NUMBER_OR_NONE = frozenset((int, float, type(None)))
 MOST = 1e100
 """Largest size of a score."""
 
@@ -59,8 +61,14 @@ def read(sources: Sequence[SampleFile], wanted: Wanted) -> Iterator[FileQuestion
             model = row.get("model")
             if isinstance(model, str) and model and wanted.leaves_out(source.findings.add_model(model, where)):
                 continue
-            source.findings.tried(add_kinds, source.findings, row, where)
-            yield from source.findings.tried(sample_from, row, where, place, file=str(source.path))
+            if "score_kinds" in row:
+                source.findings.tried(add_kinds, source.findings, row, where)
+            try:
+                sample = sample_from(row, where, place, file=source.name)
+            except ParseError as error:
+                source.findings.leave_out(error)
+            else:
+                yield sample
     if len(datasets) == 1:  # several are parts of one
         ((name, (findings, where)),) = datasets.items()
         findings.add_dataset(name, where)
@@ -79,45 +87,74 @@ def sample_from(row: Mapping[str, Any], where: str, place: str = "line 1", *, fi
     >>> sample_from({"question": "2 + 2?", "gold": "4", "answers": ["4", "5"]}, "here").answers
     ('4', '5')
     """
-    named = next((name for name in ANSWER_NAMES if row.get(name) not in (None, "")), "answers")
+    named = "answers" if row.get("answers") else _name_of_answers(row)
     answers = _list(row, named, where)
     if not answers:
         near = "" if named in row else renaming("answers", row)
         raise ParseError(f"{where}: expected a list 'answers' with at least one answer; got {row.get(named)!r}{near}")
     whole = named in WHOLE_NAMES
-    if set(map(type, answers)) != {str}:
-        answers = [response_text(answer) if whole or answer is None else answer for answer in answers]
-        for i, answer in enumerate(answers):
-            if not isinstance(answer, str):
-                raise ParseError(f"{where}: answers must be texts; got {answer!r} at index {i}")
-    question = question_from({k: v for k, v in row.items() if k not in FIELDS and not is_score(k)}, where)
+    distinct = _distinct(answers)
+    if distinct is None:
+        answers = _texts(answers, where, whole=whole)
+        distinct = dict.fromkeys(answers)
+    scored = {name for name in row if name.startswith("score") and is_score(name)}
+    question = question_in(row, where, without=FIELDS | scored if scored else FIELDS)
     confidences = _confidences(row, len(answers), where)
     labels, grades = _list(row, "labels", where), row.get("grades")
-    grades = _json(grades, f"{where}: grades")
+    if isinstance(grades, str):
+        grades = _json(grades, f"{where}: grades")
     if grades is not None and labels is None:
         raise ParseError(f"{where}: grades need labels")
     if isinstance(grades, dict):
         grades = {label: verdict for label, verdict in grades.items() if verdict is not None}
-    numbers, own = scores_of(row, len(answers), where)
+    numbers, own = scores_of(row, len(answers), where) if scored else ({}, None)
     given = None if labels is None else tuple(labels)
-    drawn = _responses(answers, confidences, own)
-    return FileQuestion(question, drawn, given, grades, file=file, place=place, whole=whole, numbers=numbers)
+    drawn = _responses(answers, distinct, confidences, own)
+    return FileQuestion(question, drawn, given, grades, file, place, whole, numbers)
+
+
+def _name_of_answers(row: Mapping[str, Any]) -> str:
+    """Say under which name a row has its answers."""
+    return next((name for name in ANSWER_NAMES if row.get(name) not in (None, "")), "answers")
+
+
+def _distinct(answers: Sequence[Json]) -> dict[str, None] | None:
+    """Give the distinct answers, if all are texts."""
+    try:
+        distinct = dict.fromkeys(answers)
+    except TypeError:  # there is a list or an object
+        return None
+    return distinct if set(map(type, distinct)) == {str} else None
+
+
+def _texts(answers: Sequence[Json], where: str, *, whole: bool) -> list[str]:
+    """Make texts of answers; a whole response may be any JSON."""
+    texts = [response_text(answer) if whole or answer is None else answer for answer in answers]
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise ParseError(f"{where}: answers must be texts; got {text!r} at index {i}")
+    return texts
 
 
 def _responses(
-    texts: Sequence[str], confidences: Sequence[float | None], numbers: Sequence[Mapping[str, float]]
+    texts: Sequence[str],
+    distinct: Collection[str],
+    confidences: Sequence[float | None] | None,
+    numbers: Sequence[Mapping[str, float]] | None,
 ) -> tuple[FileResponse, ...]:
     """Make the responses; where there are only texts, equal ones are one response, many times."""
-    if not any(numbers) and set(confidences) == {None}:
-        known = {text: FileResponse(text) for text in dict.fromkeys(texts)}
-        return tuple(map(known.__getitem__, texts))
-    several = zip(texts, confidences, numbers, strict=True)
-    return tuple(FileResponse(text, confidence=stated, numbers=own) for text, stated, own in several)
+    if any(numbers or ()) or not (confidences is None or set(confidences) == {None}):
+        several = zip(texts, confidences or repeat(None), numbers or repeat(NO_NUMBERS), strict=False)
+        return tuple([FileResponse(text, "", stated, "ok", (), own) for text, stated, own in several])
+    if len(distinct) == len(texts):
+        return tuple(FileResponse.of_texts(texts))
+    known = dict(zip(distinct, FileResponse.of_texts(distinct), strict=True))
+    return tuple(map(known.__getitem__, texts))
 
 
 def is_score(column: str) -> bool:
     """Whether a field or column is about scores."""
-    return column in SCORE_FIELDS or column.startswith(SCORE_COLUMN)
+    return column.startswith(SCORE_COLUMN) or column in SCORE_FIELDS
 
 
 def add_kinds(findings: Findings, row: Mapping[str, Any], where: str) -> None:
@@ -181,7 +218,9 @@ def number_of(name: str, value: Json, where: str) -> float | None:
 
 
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
-    value = _json(row.get(name), f"{where}: {name}")
+    value = row.get(name)
+    if isinstance(value, str):
+        value = _json(value, f"{where}: {name}")
     if value is None:
         return None
     if not isinstance(value, list):
@@ -199,12 +238,14 @@ def _json(text: Json, where: str) -> Json:
         raise ParseError(f"{where} must be JSON; got {text[:40]!r}") from None
 
 
-def _confidences(row: Mapping[str, Any], n: int, where: str) -> list[float | None]:
+def _confidences(row: Mapping[str, Any], n: int, where: str) -> list[float | None] | None:
     values = _list(row, "confidences", where)
     if values is None:
-        return [None] * n
+        return None
     if len(values) != n:
         raise ParseError(f"{where}: there must be one confidence per answer; got {len(values)} for {n}")
+    if _NUMBER_OR_NONE.issuperset(map(type, values)) and all(value is None or 0 <= value <= 1 for value in values):
+        return [None if value is None else float(value) for value in values]
     return [confidence_of(value, f"at index {i}", where) for i, value in enumerate(values)]
 
 

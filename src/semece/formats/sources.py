@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
 from semece.datasets import check_memory, most_memory, parquet_schema, read_rows, separator_of
 from semece.errors import ParseError, ordinary, visible
-from semece.formats.json_stream import Json, JsonStream, unreadable
+from semece.formats.json_stream import Json, JsonStream, read_json, unreadable
 from semece.records import ScoreKind
 
 if TYPE_CHECKING:
@@ -122,11 +122,21 @@ class Findings:
         try:
             found = read(*args, **options)
         except ParseError as error:
-            if not self.skip_bad:
-                raise
-            self.skipped.append(visible(str(error)))
+            self.leave_out(error)
             return []
         return [] if found is None else [found]
+
+    def leave_out(self, error: ParseError) -> None:
+        """Note a bad row that is left out.
+
+        Raises
+        ------
+        ParseError
+            The error itself: bad rows are not left out.
+        """
+        if not self.skip_bad:
+            raise error
+        self.skipped.append(visible(str(error)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +214,7 @@ class SampleFile:
     """
 
     def __init__(self, path: Path, findings: Findings) -> None:
-        self.path, self.findings = path, findings
+        self.path, self.findings, self.name = path, findings, str(path)
 
     @cached_property
     def opening(self) -> Opening:
@@ -245,7 +255,7 @@ class SampleFile:
 
     def where(self, place: str) -> str:
         """File and place."""
-        return f"{self.path}, {place}"
+        return f"{self.name}, {place}"
 
     def check_first(self) -> None:
         """Make sure that the file begins with a row that is a JSON object.
@@ -266,28 +276,36 @@ class SampleFile:
             One is no JSON object, unless bad rows are left out.
         """
         for place, value in self._items() if self.opening.is_array else self._lines():
-            for row in self.findings.tried(self._row, value, self.where(place)):
-                yield place, row
+            try:
+                row = self._row(value, place)
+            except ParseError as error:
+                self.findings.leave_out(error)
+            else:
+                if row is not None:
+                    yield place, row
 
-    def _row(self, line: Json, where: str) -> dict[str, Any] | None:
+    def _row(self, line: Json, place: str) -> dict[str, Any] | None:
         """Make a row of a line of bytes, or of a value that was decoded."""
-        row = self._decoded(line, where) if isinstance(line, bytes) else line
-        if isinstance(line, bytes) and not line.strip():
-            return None
-        if not isinstance(row, dict):
-            raise ParseError(f"{where}: expected a JSON object; got {type(row).__name__}")
+        row = line
+        if type(line) is bytes:
+            if not line or line.isspace():
+                return None
+            row = self._decoded(line, place)
+        if type(row) is not dict:
+            raise ParseError(f"{self.where(place)}: expected a JSON object; got {type(row).__name__}")
         return row
 
-    def _decoded(self, line: bytes, where: str) -> Json:
+    def _decoded(self, line: bytes, place: str) -> Json:
         try:
-            self.check(line)
-            return json.loads(line.decode("utf-8")) if line.strip() else None
+            check_memory(line, self.most)
+            return read_json(line)
         except UnicodeDecodeError as error:
-            raise ParseError(f"{where}: expected UTF-8 text; got other bytes from byte {error.start} on") from None
+            expected = f"UTF-8 text; got other bytes from byte {error.start} on"
         except json.JSONDecodeError as error:
-            raise ParseError(f"{where}: expected a JSON object; {error}") from None
+            expected = f"a JSON object; {error}"
         except (ValueError, RecursionError) as error:
-            raise ParseError(f"{where}: expected a JSON object that can be read; {unreadable(error)}") from None
+            expected = f"a JSON object that can be read; {unreadable(error)}"
+        raise ParseError(f"{self.where(place)}: expected {expected}")
 
     def _items(self) -> Iterator[tuple[str, Json]]:
         with self.stream() as stream:

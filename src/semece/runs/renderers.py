@@ -70,6 +70,7 @@ LABELS: dict[str, str] = {
     "sem1_gap": "Sem1 − accuracy",
     "sem2_gap": "Sem2 − accuracy",
     "mean_difference": "Sem1 − Sem2",
+    "ece_gap": "Sem1-ECE − Sem2-ECE",
     "ece_difference": "Sem1-ECE − Sem2-ECE",
     "tokens": "Tokens per question",
     "adjusted_rand": "adjusted rand",

@@ -98,7 +98,19 @@ def verdict_sentence(row: Mapping[str, Any]) -> str:
     if not row["model_questions"]:
         return model_sentence(row)
     value, low, high = (percent_text(row[f"accuracy{end}"]) for end in ("", "_low", "_high"))
-    return f"{_finding(row)}. {value} of its answers are right (95 % interval {low} to {high})."
+    right = f"{value} of its answers are right (95 % interval {low} to {high})."
+    return f"{_finding(row)}. {right} {_stated(row)}".rstrip()
+
+
+def _stated(row: Mapping[str, Any]) -> str:
+    """Say of the stated confidence that it is surely miscalibrated; empty else."""
+    prefix = "ver_attempted" if row.get("refused") else "ver"
+    if row.get(f"{prefix}_questions", 0) < FEW:
+        return ""
+    level = _level(row, prefix)
+    if level.startswith(("probably", "calibrated")):
+        return ""
+    return f"The confidence that it states is {level}: {percent_text(row[f'{prefix}_confidence'])} on average."
 
 
 def model_sentence(row: Mapping[str, Any]) -> str:
@@ -142,7 +154,7 @@ def _finding(row: Mapping[str, Any]) -> str:
     if row["model_basis"] == "bracket":
         return "Cannot tell: neither over- nor under-confidence is sure"
     within = end_text(row["semx_ece_high"])
-    seen = "no miscalibration is seen"
+    seen = "no miscalibration is seen in how often its answers agree"
     if row["semx_ece_n_select"] < 2:
         seen += " on average, and so few answers show no more"
     if row["semx_ece_high"] <= SMALL:

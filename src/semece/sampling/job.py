@@ -128,7 +128,8 @@ def resolve(
     data = dataset or open_dataset(settings.dataset)
     chosen = choose_questions(settings, data, path)
     if not chosen:
-        raise SemeceError(f"no question of {data.name} is selected")
+        where = "selected" if settings.shard is None else f"in shard {settings.shard}"
+        raise SemeceError(f"no question of {data.name} is {where}")
     return Job(
         path,
         RequestTemplate(
@@ -248,8 +249,19 @@ def choose_questions(
 
 
 def _of_shard(chosen: list[tuple[int, Question]], shard: str) -> list[tuple[int, Question]]:
-    """Keep the questions of a shard: a hash of the id says which, whatever else is selected."""
+    """Keep the questions of a shard: a hash of the id says which, whatever else is selected.
+
+    Raises
+    ------
+    SemeceError
+        There are more shards than questions.
+    """
     part, parts = map(int, shard.split("/"))
+    if chosen and parts > len(chosen):
+        raise SemeceError(
+            f"K in --shard k/K must be at most {len(chosen):,}, the number of questions; got {shard}, "
+            "which leaves shards without a question"
+        )
     return [pair for pair in chosen if int.from_bytes(digest(["shard", pair[1].id])[:8]) % parts == part - 1]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
-FIRST, MOST = 8, 256
+FIRST, MOST = 16, 256
 """Calls at once with which a pace that seeks begins, and which it never exceeds."""
 
 WORTH = 1.05, 1.03
@@ -14,7 +14,7 @@ WORTH = 1.05, 1.03
 SLOW = 0.75
 """With less than this share of the best answers a second a limit is given up at once."""
 
-ROUND = 2, 4
+ROUND = 0.5, 4
 """Replies that are measured, by the calls at once: while the calls at once are doubled, and later."""
 
 COARSEST, FINEST = 4, 16
@@ -134,15 +134,15 @@ class SeekingPace(Pace):
     Examples
     --------
     >>> SeekingPace().limit, SeekingPace().concurrency
-    (8, 256)
+    (16, 257)
     """
 
     def __init__(self) -> None:
-        super().__init__(MOST)
+        super().__init__(MOST + 1)  # at any limit somebody waits: else more answers would not be asked for
         self.limit = self._highest = FIRST
         self._best: tuple[int, float] | None = None  # calls at once, and the answers a second that they bring
         self._ceiling = MOST
-        self._doubling, self._compared = True, False
+        self._doubling, self._compared, self._rough = True, False, True
         self._parts = COARSEST
         self._up, self._hold, self._rests = True, 1, 0
         self._changed_at = self._seconds = 0.0
@@ -179,7 +179,7 @@ class SeekingPace(Pace):
         self._changed_at, self._doubling = now, False
         self._ceiling = self.limit - 1
         if self._best is None or self._best[0] >= self.limit:
-            self._best = None
+            self._best, self._rough = None, True
             self._go(self.limit // 2)
         else:
             self._go(self._best[0])
@@ -187,9 +187,9 @@ class SeekingPace(Pace):
         return True
 
     def _begin(self, before: int) -> None:
-        """Begin to measure: what was under way has to come first."""
-        self._skipped = max(before, self.limit)
-        self._left = self.limit * ROUND[not self._doubling]
+        """Begin to measure: what was under way has to come first and, but for the way up, what was sent right after."""
+        self._skipped = before if self._doubling else max(before, self.limit)
+        self._left = max(1, int(self.limit * ROUND[not self._doubling]))
         self._answers, self._seconds = 0, 0.0
 
     @property
@@ -209,10 +209,11 @@ class SeekingPace(Pace):
         """Go on by the answers a second that the present limit brought."""
         limit, before = self._best or (self.limit, 0.0)
         if self.limit == limit:
-            self._best = limit, rate if not before else (before + rate) / 2
+            self._best = limit, rate if self._rough else (before + rate) / 2
+            self._rough = self._doubling
             self._look_further()
         elif rate >= before * WORTH[not self._doubling]:
-            self._best = self.limit, rate
+            self._best, self._rough = (self.limit, rate), self._doubling
             self._compared = True
             self._hold, self._rests = 1, 0
             self._look_further()
@@ -243,11 +244,16 @@ class SeekingPace(Pace):
             self._go(self.limit + (step if self._up else -step))
 
     def found(self) -> str | None:
-        """Say with how many calls at once most answers came, if several numbers were tried."""
+        """Say with how many calls at once most answers came, if several numbers were tried.
+
+        The answers a second are said once they were measured for longer than on the way up, where they are a guess:
+        the first replies of a level come sooner than the later ones, which wait behind them.
+        """
         if self._best is None:
             return None
         limit, rate = self._best
         if not self._compared:
             return "too few answers came to find the best number of calls at once"
         calls = "1 call" if limit == 1 else f"{limit} calls"
-        return f"most answers came with {calls} at once: {rate:,.3g} a second"
+        said = f"most answers came with {calls} at once"
+        return said if self._rough else f"{said}: {rate:,.3g} a second"

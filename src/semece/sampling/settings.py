@@ -33,6 +33,9 @@ AUTO = "auto"
 MOST_RESPONSES = 20_000
 """The most responses to a question: the estimators treat no more exactly."""
 
+MOST_CALLS = 10_000
+"""The most calls at once that may be asked for: each open call is a connection, which the system counts as a file."""
+
 asking = partial(option, panel=ASK, study="models", repeated=True)
 """Make a row of what is asked, and so must be repeated to continue a run."""
 
@@ -40,10 +43,15 @@ judging = partial(option, panel=JUDGES, study="judge", repeated=True)
 """Make a row of who judges, and how."""
 
 
+LONGEST_SHARD = 200
+"""Characters; longer numbers count nothing."""
+
+
 def _is_shard(text: str) -> bool:
     """Whether a text is k/K with 1 <= k <= K."""
     part, _, parts = text.partition("/")
-    return part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)
+    numbers = part.isdecimal() and parts.isdecimal() and len(text) <= LONGEST_SHARD
+    return numbers and 1 <= int(part) <= int(parts)
 
 
 def _seed_of(typed: str | int) -> int | None:
@@ -54,6 +62,11 @@ def _seed_of(typed: str | int) -> int | None:
         return int(typed)
     except ValueError:
         raise SemeceError(f"seed must be a whole number or none; got {typed}") from None
+
+
+def _is_calls(calls: int | str) -> bool:
+    """Whether there may be so many calls at once."""
+    return calls == AUTO or (isinstance(calls, int) and 1 <= calls <= MOST_CALLS)
 
 
 def _calls_of(typed: str | int) -> int | str:
@@ -93,7 +106,7 @@ class CallSettings:
     base_url, timeout, patience
         How the calls are made.
     concurrency : int or 'auto'
-        How many calls at once; ``'auto'`` finds out how many bring most answers a second.
+        How many calls at once, from 1 to 10,000; ``'auto'`` finds out how many bring most answers a second.
     batch : bool
         Ask through the provider's batch interface.
     no_lock : bool
@@ -121,7 +134,7 @@ class CallSettings:
         32,
         help="Calls at once; auto: as many as bring most answers a second.",
         panel=CALLS,
-        rule=Rule("at least 1, or auto", lambda calls: calls == AUTO or (isinstance(calls, int) and calls >= 1)),
+        rule=Rule(f"from 1 to {MOST_CALLS:,}, or auto", _is_calls),
         study="models",
         kind=str,
         also=int,

@@ -69,6 +69,7 @@ def page_of(run: Run, names: Names) -> Page:
         events=run.events,
         group=group_of(names.model, [run]) if (estimates["status"] == "complete").any() else None,
         recalibrated=recalibration_section(run.recalibration_effects),
+        advised=run.recalibration.score if run.recalibration else "sem1",
         names=names,
     )
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from semece.runs import Names, QuestionView
     from semece.show.tables.paper_tables import PooledQuestions
 
+LESS = " 'semece abstain RUN --target-accuracy 0.8' looks for one that promises less."
 TARGET = 0.9
 """The share of right answers that the first screen looks for a threshold of."""
 
@@ -77,7 +78,9 @@ def _means(summary: Mapping[str, Any], estimates: pl.DataFrame) -> Iterator[dict
         }
 
 
-def advice(summary: Mapping[str, Any], group: PooledQuestions | None, complete: tuple[int, int]) -> list[str]:
+def advice(
+    summary: Mapping[str, Any], group: PooledQuestions | None, complete: tuple[int, int], *, score: str = "sem1"
+) -> list[str]:
     """Say what to do: from which confidence on to answer, and what is missing.
 
     Parameters
@@ -88,16 +91,23 @@ def advice(summary: Mapping[str, Any], group: PooledQuestions | None, complete: 
         Its complete questions.
     complete : tuple of int
         How many questions are complete, how many are selected.
+    score : str
+        The confidence by which to answer or to abstain.
     """
     found = []
     if group is not None:
-        rows = abstention_rows(group, [TARGET]).filter(score="sem1").to_dicts()
-        found += [threshold_sentence(row) for row in rows]
+        for row in abstention_rows(group, [TARGET]).filter(score=score).to_dicts():
+            less = (
+                ""
+                if row["threshold"]
+                else " 'semece abstain RUN --target-accuracy 0.8' looks for one that promises less."
+            )
+            found.append(threshold_sentence(row) + less)
     if complete[0] < complete[1]:
         rest = plural(complete[1] - complete[0], "question")
         found.append(f"{rest} of {complete[1]:,} are not complete: run the same command again to complete them.")
     if summary["model_claim"] is None and summary["model_questions"] < FEW * FEW:
-        found.append("More questions say more: 'semece plan RUN' says how many.")
+        found.append("More questions say more: 'semece plan RUN --width 0.1' says how many.")
     return found
 
 

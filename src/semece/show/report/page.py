@@ -112,6 +112,8 @@ class Page:
         Its complete questions, pooled; None if there is none.
     recalibrated : Section or None
         What the map changes that recalibrates it; None if none does.
+    advised : str
+        The confidence by which to answer or to abstain: the one that a map recalibrates, or Sem1.
     names : Names or None
         What dataset and model are called; the summary's ``run`` if None.
     """
@@ -126,6 +128,7 @@ class Page:
     events: tuple[str, ...] = ()
     group: PooledQuestions | None = None
     recalibrated: Section | None = None
+    advised: str = "sem1"
     names: Names | None = None
 
 
@@ -262,7 +265,7 @@ def _run(page: Page, number: int, *, room: float) -> dict[str, Any]:
         **says(summary),
         "ruled": _ruled(page.judges),
         "partial": _partial(*page.complete),
-        "advice": advice(summary, page.group, page.complete),
+        "advice": advice(summary, page.group, page.complete, score=page.advised),
         "picture": first and _drawn(first, prefix=prefix),
         "figures": _figures(page.estimates, _words(summary), prefix=prefix) + _counts(curve, prefix=prefix),
         "sections": [_section(section, prefix=prefix) for section in _sections(page)],

@@ -9,7 +9,7 @@ import polars as pl
 
 from semece.show import figures
 from semece.show.figures.run_figures import PANELS
-from semece.show.tables import KNOWS, MEASURES, end_text, number_text, percent_text, plural, value_text
+from semece.show.tables import KNOWS, MEASURES, end_text, label, number_text, percent_text, plural, value_text
 from semece.show.tables.paper_tables import abstention_rows, by_budget, margin_rows, semx_budget_rows, semx_rows
 from semece.stats import FEW, alignment, effect_sentence, sweep
 
@@ -149,13 +149,13 @@ def _abstention(group: PooledQuestions) -> Section:
 
 
 def threshold_sentence(row: dict[str, object]) -> str:
-    """Say from which Sem1 on to answer, or why nothing can be promised."""
-    target = f"{number_text(100 * float(str(row['target'])), 0)} %"
+    """Say from which value of a score on to answer, or why nothing can be promised."""
+    target, name = f"{number_text(100 * float(str(row['target'])), 0)} %", label(str(row["score"]))
     if row["threshold"] is None:
-        return f"No threshold on Sem1 is sure to leave {target} right answers: {row['reason']}."
+        return f"No threshold on {name} is sure to leave {target} right answers: {row['reason']}."
     shares = [percent_text(float(str(row[name]))) for name in ("coverage", "accuracy")]
     return (
-        f"Answer where Sem1 is at least {number_text(row['threshold'])}: {row['promise']}. Here {shares[1]} of them "
+        f"Answer where {name} is at least {number_text(row['threshold'])}: {row['promise']}. Here {shares[1]} of them "
         f"are, and {shares[0]} of all {plural(int(str(row['questions'])), 'question')} asked are answered."
     )
 

@@ -45,22 +45,29 @@ def intervals_of(*names: str) -> tuple[str, ...]:
 
 SCORED = ("ece", "smooth_ece", "ece_sweep", "brier", "auroc", "aurc", "recalibrated_ece", "recalibrated_brier")
 
+BOLD = "In LaTeX the least ECE of a row is bold and the second underlined; the intervals say whether they differ."
+
 PAPER_TABLES: dict[str, PaperTable] = {
     "ece": PaperTable(
         TABLES["ece"],
-        "Accuracy, held-out gap and calibration errors (ECE), as shares in [0, 1].",
+        f"Accuracy, held-out gap and calibration errors (ECE), as shares in [0, 1]. {BOLD}",
         ("audit", "corrected"),
     ),
     "ece-common": PaperTable(
         TABLES["ece"],
-        "Accuracy, held-out gap and calibration errors (ECE) on the questions that all models answered.",
+        f"Accuracy, held-out gap and calibration errors (ECE) on the questions that all models answered. {BOLD}",
         ("audit", "corrected"),
     ),
-    "semx": PaperTable(TABLES["semx"], "SemX by bin: held-out frequency, accuracy and their difference."),
+    "semx": PaperTable(
+        TABLES["semx"],
+        "SemX by bin: held-out frequency, accuracy and their difference. N is how many questions the halves that "
+        "choose put into the bin, on average.",
+    ),
     "semx-budget": PaperTable(BUDGET_TABLES["semx"], "Held-out gap and SemX-ECE of n answers per question."),
     "bootstrap": PaperTable(
         TABLES["bootstrap"],
-        "Sem1 minus Sem2, of all questions and of those with a low margin.",
+        "Sem1 minus Sem2, of all questions and of those with a low margin. In LaTeX a difference is bold if its "
+        "interval leaves out 0.",
         ("note", "low_margin_note"),
     ),
     "baselines": PaperTable(
@@ -98,7 +105,10 @@ PAPER_TABLES: dict[str, PaperTable] = {
 }
 """The tables by our conventions."""
 
-NOTES = "Brackets are 95 % intervals; N counts questions; --- means that there is no number (the CSV file says why)."
+NOTES = (
+    "Brackets are 95 % intervals; N counts questions, in pooled rows those of each run; --- means that there is no "
+    "number (the CSV file says why)."
+)
 
 
 def for_latex(table: pl.DataFrame, how: PaperTable) -> pl.DataFrame:

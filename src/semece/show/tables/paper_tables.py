@@ -342,11 +342,11 @@ def bootstrap_rows(
     low = is_low_margin(pool.margin, pool.n_responses) if low_margin is None else low_margin
     columns = known(pool.sem1, pool.sem2, pool.correct)
     found = paired_bootstrap(*columns, low_margin=low, ids=repeated(group.ids), closed=closed)
-    row: dict[str, Any] = {"questions": found.overall.n_questions}
+    row: dict[str, Any] = {"questions": columns[0].size}
     row |= spread("mean_difference", found.overall.mean_difference)
     row |= spread("ece_difference", found.overall.ece_difference)
     near = found.low_margin
-    row["low_margin_questions"] = len(np.unique(group.ids[low]))
+    row["low_margin_questions"] = int(low.sum())
     row |= spread("low_margin_mean_difference", near.mean_difference if near else None)
     row |= spread("low_margin_ece_difference", near.ece_difference if near else None)
     notes = {"note": found.overall.note or None, "low_margin_note": (near.note if near else "") or None}
