@@ -50,8 +50,8 @@ _BEFORE = (
 _ASIDE = r"(?:\s+\([^()\n]{0,40}\))?"
 _ABOUT_CONFIDENCE = r"(?:(?:the|my|our|your)\s+)?(?:(?:overall|final|estimated|stated|self-reported)\s+)*"
 _OF_CONFIDENCE = (
-    r"(?:\s+(?:level|score|rating|estimate|percentage|percent|value|probability))?"
-    r"(?:\s+(?:in|of|for|that)\s+(?:this|my|the|it)(?:\s+\w+){0,3})?"
+    r"(?:\s+(?:level|score|rating|estimate|percentage|percent|value|probability|%))?"
+    r"(?:\s+(?:in|of|for|that)\s+(?:this|my|the|it|answer)(?:\s+\w+){0,3})?"
 )
 _OTHER_LABELS = (
     r"explanation|reason(?:ing)?|rationale|justification|note|notes|source|sources|evidence|comment|context|"

@@ -37,8 +37,16 @@ _BEGINS = (
     r"(?:^[\W_]{0,8}?|[(\[]\s?|(?<=[.!?])\s+|\s?[,;–—]\s+|\s-\s+"
     r"|\s+(?=(?:and )?(?:i|i['’][dm]|there|there['’]s|with)\b))[*_]{0,3}(?:(?:and|but|so|though|although),?\s+)?"
 )
+_GIVES = (
+    rf"i(?:['’]d| would)? (?:(?:give|assign) (?:{_IT} )?|estimate |(?:put|place|rate) (?:{_IT} )?at )"
+    r"(?:(?:about|around|roughly) )?(?:an? )?"
+    r"(?P<given>\d{1,3}(?:\.\d{1,4})?\s?%)"
+    rf"(?: (?:chance|probability|likelihood|confidence)(?: (?:of )?{_IS_TRUE}| (?:to|for|in) {_IT})?)?"
+)
+"""'I would give it an 80% chance'."""
 _CLAUSE = re.compile(
-    rf"{_BEGINS}(?:{_SAY}?{_AM}?(?:about |around )?(?:an? )?{_NUMBER} {_SURE}"
+    rf"{_BEGINS}(?:{_GIVES}|{_SAY}?{_AM}?(?:about |around )?(?:an? )?{_NUMBER} {_SURE}"
+    r"|(?:(?<=\()|(?<=\[))(?P<aside>\d{1,3}\s?%) (?:probability|likelihood|likely)(?=[)\]])"
     r"|(?:with (?:an? )?)?(?:confidence|probability|certainty)(?: of|:)? (?P<in>\d{1,3}\s?%))"
     r"(?=[^\w\n%]*$|[.!,;)\]]|\s(?:because|since|as|but|given)\b|\s[-–—]\s)(?![,;]?\s(?:or|to|if|unless|when)\b)",
     re.IGNORECASE | re.MULTILINE,
@@ -64,7 +72,7 @@ def clauses(text: str) -> Iterator[Clause]:
         sentence = re.split(r"[.!?](?=\s|$)|\n", text[max(found.start() - _LONGEST, 0) : found.start()])[-1]
         is_apart = re.match(r"\s*[^\w\s]", found[0]) is not None
         ahead = "" if is_apart else re.split(r"[,;:(\[]", sentence)[-1][-40:]
-        value = found["value"] or found["in"]
+        value = found["value"] or found["in"] or found["given"] or found["aside"]
         is_told = read_stated(value) != UNREAD and read_stated(f"{ahead} {value} sure") != UNREAD
         if is_told and not _CONDITION.search(sentence):
             yield Clause(found.start(), found.end(), value)

@@ -30,7 +30,9 @@ _GUESS = re.compile(rf"(?<![\w.])g(?:uess)?\s?#?\d{_ENDS}", re.IGNORECASE)
 _ITEM = re.compile(
     r"^[ \t]*(?:\(?(?P<number>\d)[.)][ \t]+(?:guess[:：][ \t]*)?"
     r"|(?P<bare>guess[ \t]*[:：])[ \t]*"
-    r"|(?:my )?(?P<nth>first|second|third|fourth|1st|2nd|3rd|4th)(?: best)? guess(?:\s*[:：]|\s+[-–—])[ \t]*)",
+    r"|(?:my )?(?P<nth>first|second|third|fourth|1st|2nd|3rd|4th)(?: best)? guess(?:\s*[:：]|\s+[-–—])[ \t]*"
+    r"|(?:the )?(?P<rank>(?:(?:second|third|fourth|2nd|3rd|4th) )?(?:most|least) likely"
+    r"|first|second|third|fourth)[:：][ \t]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _NTH = {"first": 1, "second": 2, "third": 3, "fourth": 4}
@@ -39,7 +41,7 @@ _CONTINUED = re.compile(r"(?![^\n]*\bG(?:uess)?\s?\d)[^\n]{1,200}\n\s*(?:P1|G2)\
 
 _INLINE = re.compile(
     r"(?P<guess>.+?)(?:\s*(?:[(\[{|:：;,=/→…]|[-=]>|\.{2,})|\s+(?:[-–—]+|with\b))[\s(\[|]*"
-    rf"(?:(?:with )?(?:an? )?{_PROBABILITY}(?:\s?\d?\s*[:=：]|\s?\d(?=\s)|\s+(?:of|is)\b|(?=\s))\s*)?"
+    rf"(?:(?:with )?(?:an? )?{_PROBABILITY}(?:\s?\d?\s*[:=：]|\s?\d(?=\s)|\s+(?:of|is)\b|(?=\s))\s*)?(?:an? )?"
     r"(?P<said>(?:[~≈]\s?|(?:about|around|approximately|roughly)\s)?\d{1,3}(?:[.,]\d+)?\s?\\?(?:%|percent\b)|0?\.\d+|[01]\.0+|(?<=[(\[])\d{1,3}(?=\s?[)\]]))"
     rf"(?:\s(?:likely|confident|certain|sure|{_PROBABILITY}))?[)\]}}]*(?:\s*(?:[(,;:]|[-–—]\s)[^%\d\n]*)?[.,;|\s]*",
     re.IGNORECASE,
@@ -47,6 +49,18 @@ _INLINE = re.compile(
 """A guess and its probability in one line: 'Paris (90%)', 'Paris - 90%', 'Paris: 0.9'."""
 _REVERSED = re.compile(r"(?P<said>\d{1,3}\s?%)\s*[-–—:]\s+(?P<guess>[^%\n]+)")
 _BEFORE_COLON = re.compile(r"(?P<mark>\bG(?:uess )?\d)\s?\((?P<said>[\d.]+\s?%)\):\s?(?P<guess>[^\n]*)", re.IGNORECASE)
+_OWN_LINE = re.compile(
+    r"^[^\w\n]{0,8}(?P<mark>(?:g(?:uess)?|p(?:robability)?)\s?#?\d)(?:[ \t]*\n|\][ \t]*(?=\S))",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A mark that stands in a line of its own, or in brackets."""
+_BESIDE = re.compile(
+    rf"^(?P<guess>[^\w\n]{{0,4}}G\d{_ENDS}"
+    rf"(?![^\n%]*\b(?:about|around|roughly|approximately|by|of|to|than|at|is|{_PROBABILITY})[ \t]+\d)"
+    r"[^\n%]{0,80}[\w)])[ \t]+(?P<said>\d{1,3}\s?%)[ \t]*$",
+    re.MULTILINE,
+)
+"""'G1: Paris 90%'."""
 _PERCENT = re.compile(r"\W*\d{1,3}(?:\.\d+)?\s?%\W*")
 _LIKELY = re.compile(r"\s*[(,–—-]\s*(?:\w+ ){0,2}(?:un|im)?(?:likely|probable)\)?\W*\Z", re.IGNORECASE)
 _STRAY = re.compile(r"(?:[\s(\[{|:：;,=/→–—]|(?<=\s)-|[-=]>)+\Z")
@@ -81,19 +95,23 @@ def _guesses(plain: str) -> tuple[Guess, ...]:
     """Read the guesses of one question."""
     pairs = _in_json(plain) or _in_table(plain)
     if not pairs:
-        marked = _BEFORE_COLON.sub(r"\g<mark>: \g<guess> (\g<said>)", plain)
-        marked = f"G1: {marked}" if _CONTINUED.match(marked) else marked
+        marked = _BESIDE.sub(r"\g<guess> (\g<said>)", _OWN_LINE.sub(r"\g<mark>: ", plain))
+        marked = _BEFORE_COLON.sub(r"\g<mark>: \g<guess> (\g<said>)", marked)
+        marked = f"G1: {marked}" if _CONTINUED.match(marked) and not _ITEM.match(marked) else marked
         if not _GUESS.search(marked):
             places = count(1)
             marked = _ITEM.sub(lambda item: f"G{_number(item) or next(places)}: ", marked)
         pairs = _marked(marked) if _GUESS.search(marked) else _in_lines(plain)
     guesses = [Guess(_answer(answer), as_stated(_LIKELY.sub("", said))) for answer, said in pairs]
-    whole = all(guess.answer and guess.said != UNREAD for guess in guesses)
+    is_one = len(pairs) > 1 and len({answer for answer, _ in pairs}) == 1
+    whole = not is_one and all(guess.answer and guess.said != UNREAD for guess in guesses)
     return tuple(guesses) if whole else ()
 
 
 def _number(item: re.Match[str]) -> str | int | None:
     """Give the number of an item; None if it has none."""
+    if item["rank"]:
+        return None
     if item["nth"]:
         return _NTH.get(item["nth"].lower()) or item["nth"][0]
     return item["number"]
@@ -199,9 +217,16 @@ def _row(row: Mapping[str, Any]) -> Pair:
 _QUOTES = (('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’"), ("«", "»"))
 
 
+_LEADS_IN = re.compile(
+    r"\A(?:(?:the |my )?(?:first|second|third|fourth|best) guess(?: is|:)|(?:the|my) (?:guess|answer) is)\s+(?=\S)",
+    re.IGNORECASE,
+)
+"""Words before a guess that are no part of it."""
+
+
 def _answer(text: str) -> str:
     """Give a guess without what stands between it and its probability, and without quotes around it."""
-    told = text.strip(" \t\n,;|")
+    told = _LEADS_IN.sub("", text.strip(" \t\n,;|"))
     told = told.rstrip(" }") if told.count("}") > told.count("{") else told
     told = bare(_STRAY.sub("", told) if len(told) <= _LONGEST else told)
     for opens, closes in _QUOTES:

@@ -30,28 +30,36 @@ def stated_in_passing(lines: Sequence[TextLine], labels: Labels) -> tuple[list[P
 
     Looked at are the answer line and those behind it or, if there is none, the last line.
     """
-    answers = [place.start for place in labelled(lines, labels)]
-    begin = answers[-1] if answers else max((line.start for line in lines if line.text), default=0)
+    answers = labelled(lines, labels)
+    begin = answers[-1].start if answers else max((line.start for line in lines if line.text), default=0)
     places: list[Place] = []
     kept: list[TextLine] = []
     for line in lines:
         is_behind = bool(answers) and line.start > begin
-        found = _behind(line.text) if is_behind else _beside(line.text, bool(answers)) if line.start == begin else None
+        found = (
+            _behind(line.text, answers[-1].text)
+            if is_behind
+            else _beside(line.text, bool(answers))
+            if line.start == begin
+            else None
+        )
         rest, value = found or (line.text, "")
         places += [Place(line.start, value, line.quoted)] if value else []
         kept.append(TextLine(line.start, rest, line.quoted))
     return places, kept
 
 
-def _behind(text: str) -> tuple[str, str] | None:
-    """Read a line behind an answer: a percentage alone, one with another label, or a clause."""
+def _behind(text: str, answer: str) -> tuple[str, str] | None:
+    """Read a line behind an answer: a percentage alone, one with another label, or a clause; it may name the answer."""
     numbers = _PERCENT.findall(text)
     if len(numbers) != 1 or read_stated(numbers[0]) == UNREAD:
         return None
     stated = [value for value in labelled_probabilities(text) if value == read_stated(numbers[0])]
     if stated or _ALONE.fullmatch(text) or any(clause.start == 0 for clause in clauses(text)):
         return "", numbers[0]
-    return _beside(text, True)
+    leads = _LEADS.fullmatch(text)
+    is_of_it = leads is not None and answer.casefold() in leads["rest"].casefold()
+    return ("", numbers[0]) if is_of_it else _beside(text, True)
 
 
 def _beside(text: str, is_labelled: bool) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ from semece.prompts.confidences import APPROXIMATELY, UNREAD, Stated, is_of_erro
 from semece.prompts.markup import last_box, unwrap
 from semece.prompts.statements import (
     CONDITION,
+    FACT,
     LONGEST,
     Guess,
     first_asked,
@@ -50,7 +51,9 @@ def _probability(plain: str) -> tuple[Guess, ...]:
         if all(value == UNREAD for value in values) and plain.count("\\boxed") == 1 and (box := last_box(plain)):
             values = [as_stated(box[2])]
         if all(value == UNREAD for value in values):
-            values = [as_stated(clause.text) for clause in clauses(plain)]
+            values = [as_stated(clause.text) for clause in clauses(plain)] or [
+                as_stated(found["value"]) for found in _SURE_OF_FACT.finditer(plain)
+            ]
     return one_guess(values)
 
 
@@ -60,8 +63,8 @@ def labelled_probabilities(text: str) -> list[Stated]:
 
 
 def _bound(line: str) -> bool:
-    """Whether a line speaks of an error, or of what holds only if something else does."""
-    return is_of_error(line) or CONDITION.search(line) is not None
+    """Whether a line speaks of an error, of an event, or of what holds only if something else does."""
+    return is_of_error(line) or CONDITION.search(line) is not None or _of_an_event(line)
 
 
 def _is_statement(line: str) -> bool:
@@ -71,24 +74,44 @@ def _is_statement(line: str) -> bool:
         return False
     begins = re.match(rf"\W*(?:(?:{'|'.join(APPROXIMATELY)})\s+)?[^\w\n]*\d", told, re.IGNORECASE)
     of_else = CONDITION.search(told) or _OF_ELSE.match(told)
-    return bool(begins or (_SPEAKS.search(told) and not of_else))
+    return not _of_an_event(told) and bool(begins or (_SPEAKS.search(told) and not of_else))
 
 
+def _of_an_event(line: str) -> bool:
+    """Whether a line tells the chance of something else than being right: 'Chance of rain: 60%'."""
+    return _CHANCE_OF.search(line) is not None and _RIGHT.search(line) is None
+
+
+_CHANCE_OF = re.compile(
+    r"\b(?:(?:chances?|probability|likelihood|odds|risk|accuracy) of (?!(?:it|this|that|success|being)\b)\w"
+    r"|confidence intervals?\b)",
+    re.IGNORECASE,
+)
+_RIGHT = re.compile(r"\b(?:correct\w*|right|true|accura(?:te|cy)(?! of)|my|(?:this|the) answer)\b", re.IGNORECASE)
 _SPEAKS = re.compile(
     r"\b(?:confiden\w*|certain\w*|sure\w*|probab\w*|likel\w*|chances?|odds|correct\w*|right|accura\w*|i|my|estimat\w*|"
     r"sicher\w*|richtig|wahrschein\w*|sûre?|certaine?|confian\w*|segur\w*|cert[oae]|sicur\w*|zeker\w*)\b|[^\x00-\u024f]",
     re.IGNORECASE,
 )
 """Words of being sure; those of other scripts are not told apart."""
-_OF_ELSE = re.compile(r"\D*\b(?:was|were|he|she|they)\b", re.IGNORECASE)
-"""Words before a number that make it somebody else's, or of another time."""
+_OF_ELSE = re.compile(
+    r"\D*\b(?:was|were|he|she|they)\b|\W*(?:the|my) (?:(?:final|correct|right) )?answer(?: is|:)\W*\d", re.IGNORECASE
+)
+"""Words before a number that make it somebody else's, of another time, or the answer."""
 _ALONE = re.compile(
-    r"(?:(?!\W*(?:answer|guess|final)\b)[^\n]{1,80}(?:[;,:]|[.!?](?=\s)))?[^\w.;-]*"
-    r"(?:i(?:['’]d| would) (?:say|estimate|guess|put (?:it|this|that) at)\s+)?"
+    r"(?:(?!\W*(?:(?:the |my )?answer|guess|final)\b)[^\n]{1,80}(?:[;,:]|[.!?](?=\s)))?[^\w.;-]*"
+    r"(?:(?:so|but|thus|hence|therefore),? )?(?:i(?:['’]d| would) (?:say|estimate|guess|put (?:it|this|that) at)\s+)?"
     r"(?P<value>(?:0?\.\d{1,20}|[01]\.0|\d{1,3}\s?%))\W*",
     re.IGNORECASE,
 )
 """A line that is a decimal or a percentage alone, or ends in one after an answer or a sentence."""
+
+
+_SURE_OF_FACT = re.compile(
+    r"\bI(?:['’]m| am) (?:about |around )?(?P<value>\d{1,3}(?:\.\d+)?\s?%) (?:sure|certain|confident)(?: that)? "
+    rf"(?=(?:it|the|this|my)\b|[A-Z]){FACT}"
+)
+"""'I am 80% sure it was 1964', with nothing denied."""
 
 
 _ASIDE = re.compile(r"(?P<value>[^\w\s]{0,3}\d[\d.,]*\s?(?:%|percent\b)?)\s*\((?P<aside>[^()\n]*)\)\W*", re.IGNORECASE)
@@ -105,8 +128,15 @@ _FORM = re.compile(
 """The form that the prompt asks for, filled behind it: 'N%, where N is 90'."""
 
 
+_TO_IT = re.compile(
+    r"(?<=[%\d]) (?:to|for) (?:it|this|that|(?:my|this|the) answer)\b(?: being (?:correct|right|true))?", re.IGNORECASE
+)
+"""What a probability is assigned to."""
+
+
 def _behind_label(value: str) -> Stated:
     """Read what stands behind a label: a remark in brackets about the chance of something else leaves it as it is."""
+    value = _TO_IT.sub("", value)
     form, aside = _FORM.fullmatch(value), _ASIDE.fullmatch(value)
     if form:
         return as_stated(form["value"] + "%" * ("%" in value))

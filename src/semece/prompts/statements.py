@@ -38,14 +38,15 @@ _BEGINS = (
     r"(?:^|(?<=[.!?;:,|])[ \t]+|(?<=\w)[ \t]+(?=(?:so|and|but|thus|therefore|hence|with)\b))[^\w\n(]{0,20}"
     r"(?P<so>(?:so|and|but|thus|therefore|hence|overall|with),?\s+)?"
     r"(?:i(?:['’]d| would)? (?:say|think|believe|feel|guess)(?: that)?:?\s+)?"
-    r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate|assign|give|describe)\s+"
+    r"(?P<put>i(?:['’]d| would| will)? (?:rate|put|state|estimate|assign|give|describe|assess|place|set|lower|reduce)"
+    r"\s+"
     r"(?:(?:it|(?:this|my|the) answer)\s+)?)?"
     r"(?:(?:an?|the|my|our|final|overall|estimated|level of)\s+){0,3}"
 )
 _TRUE = r"(?:correct|right|true)"
 _IN_ANSWER = (
     rf"in\s+(?:my|this|the)\s+answer|that\s+(?:it|(?:my|this|the)\s+answer)\s+is\s+{_TRUE}"
-    rf"|of\s+(?:(?:it|this|that|(?:my|this|the)\s+answer)\s+)?being\s+{_TRUE}"
+    rf"|that\s+i(?:['’]m|\s+am)\s+{_TRUE}|of\s+(?:(?:it|this|that|(?:my|this|the)\s+answer)\s+)?being\s+{_TRUE}"
     r"|(?:in|that|for)\b[^\n.;:]{0,80}?(?=\s+(?:is|would be)\b)"
 )
 _ABOUT = (
@@ -53,8 +54,9 @@ _ABOUT = (
     rf"(?:\s+(?:here|{_IN_ANSWER}))?(?:\s*\([^()\n]{{0,40}}\))?"
 )
 _SAYS = (
-    r"(?P<says>(?(put)(?:as|at|of|to be)(?!\s+(?:least|most|\w+\s+as)\b)"
-    r"|(?:(?:is|would be)(?:\s+(?:therefore|thus|hence|then|simply|just))?"
+    r"(?P<says>(?(put)(?:as|at|of|to be|to(?=\s+\W{0,3}(?:(?:about|around|roughly) )?\d))"
+    r"(?!\s+(?:least|most|\w+\s+as)\b)"
+    r"|(?:(?:is|would be)(?:\s+(?:therefore|thus|hence|then|simply|just|only|still))?"
     r"|of(?=\s+\W{0,3}(?:\d|(?:about|around|approximately|roughly|low|lowest|medium|high|highest)\b)))))\b\s*[:：]?"
 )
 _VALUE = (
@@ -65,6 +67,7 @@ _TAG = re.compile(
     r"<(?:confidence|probability)>\s*(?P<value>[^<>\n]{1,80})</(?:confidence|probability)>", re.IGNORECASE
 )
 _FENCE = re.compile(r"^[ \t]*```[^\n]*$", re.MULTILINE)
+_BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _BULLET = re.compile(r"^[ \t]*[-•][ \t]+", re.MULTILINE)
 _QUESTION = re.compile(r"(?<=\n)[ \t]*(?:(?:next |new )?question(?: ?\d{1,4})?|q)[:：]", re.IGNORECASE)
 CORRECTS = re.compile(
@@ -79,6 +82,15 @@ _MARKS = re.compile(r"</?(?:b|strong|i|em)>|\*{1,3}|`|(?<![\w\\])_{1,2}(?=\w)|(?
 
 
 CONDITION = re.compile(r"\b(?:if|unless|assuming|provided)\b", re.IGNORECASE)
+FACT = (
+    r"(?![^.;!?\n]*(?:\b(?:not|never|wrong|incorrect|false|mistak\w+|errors?|should|else|instead|if|you|i)\b|n['’]t))"
+    r"[^.;!?\n]{1,80}"
+)
+"""The pattern of what somebody is sure of, in words that deny nothing."""
+REPORTS = re.compile(
+    r"(?<!\bi )\b(?:sa(?:id|ys)|writes?|wrote|repli(?:ed|es)|claim(?:s|ed)|told(?: \w+)?)(?: that)?\W*\Z", re.IGNORECASE
+)
+"""Words before what somebody else says: 'He said: "'."""
 _FIELD = re.compile(r"\s*\"(?P<value>[^\"\n]{1,80})\"\s*,")
 """The value of a field of JSON that is not the last."""
 _WITH = re.compile(r"\W*with\b", re.IGNORECASE)
@@ -98,7 +110,8 @@ def statement(words: str) -> re.Pattern[str]:
 
 def plain_text(text: str) -> str:
     """Give the final message without the marks of markdown, and without the form of a prompt that it repeats."""
-    plain = _FORM.sub("", _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(text)))))
+    broken = text if "|" in text else _BREAK.sub("\n", text)
+    plain = _FORM.sub("", _BULLET.sub("", _MARKS.sub("", _FENCE.sub("", final_message(broken)))))
     return re.sub(r"</?answer>", "", confidences_as_lines(plain), flags=re.IGNORECASE).strip()
 
 
@@ -131,11 +144,16 @@ def labelled_values(text: str, statement: re.Pattern[str], read: Callable[[str],
         following = text[match.end() :].strip().split("\n", 1)[0]
         prose = bool(match["says"] or match["so"] or match["bare"])
         before = sentence_before(text, match.start())
-        if not (prose and (CONDITION.search(before) or (_WITH.match(match[0]) and is_of_error(before)))):
+        if not (prose and (is_bound(before) or (_WITH.match(match[0]) and is_of_error(before)))):
             stated.append((value or following.strip(), prose))
     kept = without_errors([value for value, _ in stated])
     found = [(read(value), prose) for value, prose in stated if value in kept]
     return [value for value, prose in found if not (prose and value == UNREAD)]
+
+
+def is_bound(before: str) -> bool:
+    """Whether what stands before a claim in its sentence makes it a condition's, or somebody else's."""
+    return CONDITION.search(before) is not None or REPORTS.search(before) is not None
 
 
 def one_guess(values: Iterable[Stated]) -> tuple[Guess, ...]:

@@ -26,7 +26,8 @@ _ANSWER = statement("(?:(?:possible|proposed|correct|given)?[ _]?answer|choice|v
 _CHOICE = re.compile(
     r"[^\w(]{0,8}(?:(?P<yes>yes|no)\b[^\w(]{1,4})?"
     r"(?:it(?: is|['’]s)|i (?:would )?(?:choose|pick|say|think|believe)(?: option)?|option|choice)?[^\w(]{0,4}"
-    r"(?:(?P<letter>\([ABab]\)|(?:[AB](?=\s*(?:[).:\]}\"'<]|[-–—]\s|$)))[).:]?)[^\w(]{0,4}(?P<after>true\b|false\b)?"
+    r"(?:(?:(?:most |very )?(?:likely|probably)[^\w(]{1,4})?(?P<letter>\([ABab]\)"
+    r"|(?:[AB](?=\s*(?:[).:\]}\"'<>]|[-–—]\s|$)|,\s(?:true|false)\b|\s\((?:true|false)\)))[).:]?)[^\w(]{0,4}\(?(?P<after>true\b|false\b)?"
     r"|(?P<word>true|false)\b)",
     re.IGNORECASE,
 )
@@ -54,7 +55,7 @@ _NEGATED = re.compile(
 _LETTER = r"[^\w\n(]{0,6}(?:\((?P<letter>[ABab])\)|(?P<bare>(?-i:[AB]))(?![\w'’]))"
 _CONCLUDES = re.compile(
     r"(?:(?:\b(?:is|it['’]s|therefore|thus|so|hence|say|choose|select|pick|go with|go for|must be|option|choice|"
-    r"(?:i['’]d|i would) answer|ist|lautet|est|es|è)|[:：是])[ \t]*,?|(?:^|[.!?;,\n])\s{0,4}(?=\W{0,4}\())"
+    r"(?:i['’]d|i would) answer|ist|lautet|est|es|è)|but|[:：是→])[ \t]*,?|(?:^|[.!?;,\n])\s{0,4}(?=\W{0,4}\())"
     rf"{_LETTER}(?:[^\w\n]{{1,4}}(?P<after>true|false))?\W*\Z",
     re.IGNORECASE,
 )
@@ -65,7 +66,7 @@ _IS_RIGHT = re.compile(
     re.IGNORECASE,
 )
 _REMARK = re.compile(
-    r"[^\w(]{0,8}(?:\((?P<letter>[AB])\)?|(?P<bare>[AB])(?:[).:]|(?=\s[-–—]\s)))"
+    r"[^\w(]{0,8}(?i:(?:final )?answer[:：][^\w(]{0,4})?(?:\((?P<letter>[AB])\)?|(?P<bare>[AB])(?:[).:]|(?=\s[-–—]\s)))"
     r"(?P<apart>[.:]?\s*(?:\n|[-–—:]\s)|(?<=\))[.:]\s|[*_ \t]+(?=(?i:true|false)\b)"
     r"|(?<=[.:])\s(?=\S+(?:\s+\S+){3}|(?i:correct|incorrect|right|wrong)\b)|(?<=\))\s(?=\w+\W*\Z)|\W*\Z)"
     r"(?P<remark>.*)",
@@ -100,9 +101,14 @@ def read_true(text: str) -> tuple[Guess, ...]:
     ((), ())
     """
     told = _ELSEWHERE.sub(_in_english, plain_text(text).translate(_WIDE))
+    told = _OPTIONS.sub("", told)
     return first_asked(re.sub(r"\$*\\boxed\{(?:\\text\{)?([^{}]*)\}*\$*", r"\1", told), _truth)
 
 
+_OPTIONS = re.compile(
+    r"\A\s*(?:is the possible answer:\s*)?\(?A\) True[\s,;]*\(?B\) False\s*\n\s*(?=\S)", re.IGNORECASE
+)
+"""The two options as the prompt writes them, in front of a reply."""
 _ELSEWHERE = re.compile(
     r"(?P<letter>\([AB]\)|\b[AB][).:])(?P<apart>\s*)(?:(?P<true>vrai|vero|verdade?i?ro|wahr|richtig|correcto|正确|真|正しい)"
     r"|(?P<false>faux|fals[oa]|falsch|incorrecto|错误|假|間違い))(?!\w)",
@@ -162,7 +168,9 @@ def _remarked(plain: str) -> Stated:
     if _AGAINST[letter].match(begins) or _UNDONE.match(begins) or _REVISES.match(begins) or CORRECTS.search(remark):
         return UNREAD
     named = [place.start() for place in re.finditer(r"\(b\)" if letter == "a" else r"\(a\)", remark, re.IGNORECASE)]
-    if named and ("\n" not in found["apart"] or not all(_is_dismissed(remark, place) for place in named)):
+    if named and (
+        "\n" not in found["apart"] + remark[: named[0]] or not all(_is_dismissed(remark, place) for place in named)
+    ):
         return UNREAD
     return told if all(_said(verdict) == told for verdict in _VERDICT.finditer(remark)) else UNREAD
 
@@ -214,7 +222,7 @@ def _concluded(plain: str) -> Stated:
 
 def _is_negated(before: str) -> bool:
     """Whether what stands before a letter in its sentence takes it back; what leads to a 'so' does not."""
-    return bool(_IF.search(before) or _NEGATED.search(re.split(r"\b(?:so|hence|thus|therefore)\b", before)[-1]))
+    return bool(_IF.search(before) or _NEGATED.search(re.split(r"\b(?:so|hence|thus|therefore|but)\b|→", before)[-1]))
 
 
 _IF = re.compile(r"\b(?:if|whether)\b", re.IGNORECASE)
