@@ -85,7 +85,7 @@ def test_a_row_more_is_a_metric_more_in_the_summary_tables_limits_comparisons_an
     assert {"sem1_blur", "sem1_ece"} <= set(worse)
     assert "sem1 blur" in build([bold], tmp_path / "report.html").read_text(encoding="utf-8")
     shown = CliRunner().invoke(app, ["compare", str(timid.path), str(bold.path)])
-    assert "sem1 blur: timid is ahead (0.25 against 0.41 of bold" in shown.output
+    assert "sem1_blur: timid is ahead (0.25 against 0.41 of bold" in shown.output
 
 
 def test_the_oracle_confidence_is_in_the_summary_the_tables_limits_and_the_report(tmp_path):

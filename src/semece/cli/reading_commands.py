@@ -351,7 +351,7 @@ def figure(  # noqa: PLR0917 - one parameter per option
     recalibrate: Recalibrate = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw a figure of one run, or of up to four side by side.
+    """Draw a figure of one run, or of several beside one another.
 
     Example: [bold]semece figure reliability runs/*.db -o reliability.pdf[/bold]
     """

@@ -230,7 +230,7 @@ def number_of(name: str, value: Json, where: str) -> float | None:
 def _list(row: Mapping[str, Any], name: str, where: str) -> list[Any] | None:
     value = row.get(name)
     if isinstance(value, str):
-        value = _json(value, f"{where}: {name}")
+        value = _json(value, f"{where}: {name}", 'a list (as JSON in a cell), such as [1, 2] or ["a", "b"]')
     if value is None:
         return None
     if not isinstance(value, list):

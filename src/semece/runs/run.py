@@ -193,9 +193,12 @@ class Run:
         complete, selected = self.complete
         rows = {"Questions": f"{complete:,} complete of {selected:,}"}
         if done.height:
-            columns = done["sem1"].to_numpy(), done["correct"].to_numpy()
-            rows["Accuracy"] = interval_html(*accuracy_interval(columns[1]))
-            rows["Sem1 − accuracy"] = interval_html(*gap_interval(*columns))
+            rows["Accuracy"] = interval_html(*accuracy_interval(done["correct"].to_numpy()))
+        for name, column in (("Sem1", "sem1"), ("Sem2", "sem2"), ("Ver", "verbalized")):
+            some = done.drop_nulls(column)
+            if some.height:
+                found = gap_interval(some[column].to_numpy(), some["correct"].to_numpy())
+                rows[f"{name} − accuracy"] = interval_html(*found)
         return rows
 
     def close(self) -> None:
