@@ -21,7 +21,7 @@ COMMANDS = frozenset(
     re.findall(
         r"\w+",
         """usepackage begin end centering footnotesize setlength tabcolsep caption label toprule midrule bottomrule
-        shortstack scriptsize textbf underline raggedright allowbreak par definecolor columncolor textbackslash
+        shortstack scriptsize textbf underline rightskip relax allowbreak definecolor columncolor textbackslash
         textasciitilde textasciicircum textless textgreater textbar char textperiodcentered""",
     )
 )

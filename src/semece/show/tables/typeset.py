@@ -177,9 +177,9 @@ def _pieces(text: str, width: float) -> list[str]:
 
 
 def _broken(text: str, width: float) -> str:
-    """Set a name that may go on in the next line; its braces leave the end of the row what it is."""
+    r"""Set a name that may go on in the next line; no `\par` ends it, which would cost a line more."""
     pieces = (escaped_latex(piece) + (" " if piece.endswith(" ") else "") for piece in _pieces(text, width))
-    return rf"{{\raggedright {BREAK.join(pieces)}\par}}"
+    return rf"\rightskip=0pt plus 1fil\relax {BREAK.join(pieces)}"
 
 
 def _lines(text: str, width: float) -> int:
