@@ -349,7 +349,8 @@ def drawn(every: Sequence[PooledQuestions], name: str, folder: Path, troubles: l
         troubles.append(f"figure {name}: {error}")
         return 0.0
     folder.mkdir(parents=True, exist_ok=True)
-    fig.draw_without_rendering()
+    if engine := fig.get_layout_engine():
+        engine.execute(fig)
     fig.set_layout_engine(None)  # it is laid out: once for all files
     for ending in ("pdf", "svg", "png"):
         figures.save(fig, folder / f"{name}.{ending}")

@@ -283,14 +283,17 @@ def _select_all(counts: Counts, ties: Ties) -> Selection:
 
 def subset_tables(counts: Counts, size: int, ties: Ties = "uniform") -> Iterator[tuple[Integers, Floats]]:
     """Give each question's places and its table, one by one in numpy; questions with equal counts share a table."""
-    tables: dict[bytes, Floats] = {}
     for row in sorted_rows(counts.values, counts.offsets):
         places = np.sort(row) if ties == "lowest" else row
-        values = counts.values[places]
-        known = values.tobytes()
-        if known not in tables:
-            tables[known] = subset_table(values, size, ties=ties)
-        yield places, tables[known]
+        yield places, _shared_table(counts.values[places].astype(np.int64).tobytes(), size, ties)
+
+
+@lru_cache(maxsize=1024)
+def _shared_table(values: bytes, size: int, ties: Ties) -> Floats:
+    """Make the table of one question; other questions, and other commands of a study, have the same counts."""
+    table = subset_table(np.frombuffer(values, dtype=np.int64), size, ties=ties)
+    table.flags.writeable = False
+    return table
 
 
 def _select_subsets(counts: Counts, size: int, ties: Ties) -> Selection:
