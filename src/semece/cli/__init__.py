@@ -9,6 +9,7 @@ the sentence on stderr.
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import sys
@@ -102,6 +103,9 @@ def main() -> NoReturn:
     """Run the command line; whatever ends a command is one line on stderr, without secrets and terminal codes."""
     with suppress(ValueError):  # not in a thread of somebody else's program
         signal.signal(signal.SIGTERM, _end)
+    gc.set_threshold(
+        20_000, 20, 20
+    )  # records by the million live to the end: less often is garbage looked for among them
     with clean_streams() as (out, err):
         code = _typed()
         if code in {130, 143} and not err.last_line:
