@@ -78,6 +78,7 @@ from .sentences import outcomes_text as outcomes_text
 from .sentences import percent_text as percent_text
 from .sentences import reading_lines as reading_lines
 from .sentences import says as says
+from .sentences import stated_sentence as stated_sentence
 from .sentences import told_confidences as told_confidences
 from .shortfalls import Shortfall as Shortfall
 from .shortfalls import shortfall_of as shortfall_of

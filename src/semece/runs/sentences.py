@@ -99,11 +99,17 @@ def verdict_sentence(row: Mapping[str, Any]) -> str:
         return model_sentence(row)
     value, low, high = (percent_text(row[f"accuracy{end}"]) for end in ("", "_low", "_high"))
     right = f"{value} of its answers are right (95 % interval {low} to {high})."
-    return f"{_finding(row)}. {right} {_stated(row)}".rstrip()
+    return f"{_finding(row)}. {right} {stated_sentence(row)}".rstrip()
 
 
-def _stated(row: Mapping[str, Any]) -> str:
-    """Say of the stated confidence that it is surely miscalibrated; empty else."""
+def stated_sentence(row: Mapping[str, Any]) -> str:
+    """Say of the stated confidence that it is surely miscalibrated; empty else.
+
+    Examples
+    --------
+    >>> stated_sentence({"ver_questions": 0})
+    ''
+    """
     prefix = "ver_attempted" if row.get("refused") else "ver"
     if row.get(f"{prefix}_questions", 0) < FEW:
         return ""

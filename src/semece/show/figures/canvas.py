@@ -188,9 +188,15 @@ def grid(number: int, *, columns: int = ACROSS, lines: int = 1) -> tuple[Figure,
         return fig, [fig.add_subplot(rows, columns, i + 1) for i in range(number)]
 
 
+LETTERS, HANDLE = 58, 7
+"""Letters that a legend has room for in a column's width, and those that a line and its space take."""
+
+
 def legend_below(ax: Axes, *, columns: int = 2, **options: Any) -> None:  # noqa: ANN401 - as matplotlib's
-    """Put the legend below the axes, where no data is."""
-    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=columns, columnspacing=1.2, **options)
+    """Put the legend below the axes, where no data is, in at most so many columns as its longest name lets fit."""
+    longest = max(map(len, ax.get_legend_handles_labels()[1]), default=0)
+    fit = max(1, min(columns, LETTERS // (longest + HANDLE)))
+    ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.17), ncols=fit, columnspacing=1.2, **options)
 
 
 def write_above(ax: Axes, text: str, *, at: float, **look: Any) -> None:  # noqa: ANN401 - as matplotlib's

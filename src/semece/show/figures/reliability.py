@@ -186,7 +186,7 @@ def plot_reliability_together(tables: Mapping[str, Table], *, ax: Axes | None = 
         error = float(count @ np.abs(confidence - accuracy) / count.sum())
         lines.append((number_in_figure(error).removeprefix("0"), look.color))
     for place, (text, color) in enumerate(lines):
-        write_above(ax, text, at=0.26 * place, color=color, size=6.5, va="bottom")
+        write_above(ax, text, at=min(0.26, 1 / len(lines)) * place, color=color, size=6.5, va="bottom")
     ax.set(xticks=(0, 0.5, 1), yticks=(0, 0.5, 1))
     ax.set(xlim=(0, 1), ylim=(0, 1), xlabel="confidence", ylabel="accuracy", aspect="equal")
     legend_below(ax, columns=3)

@@ -151,6 +151,7 @@ def _one_scale(axes: Sequence[Axes]) -> None:
         if ax in full and figures.BUDGETS in ax.get_xlabel():
             figures.budget_ticks(ax, ax.get_xticks())
         elif full and ax not in full:
+            ax.set(xscale=full[0].get_xscale(), yscale=full[0].get_yscale())
             ax.sharex(full[0])
             ax.sharey(full[0])
 

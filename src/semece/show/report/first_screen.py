@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from semece.runs import end_text, plural, spread, told_confidences, value_text
+from semece.runs import end_text, plural, spread, stated_sentence, told_confidences, value_text
 from semece.show import figures
 from semece.show.report.sections import Drawing, Section, threshold_sentence
 from semece.show.tables.paper_tables import abstention_rows
@@ -21,9 +21,16 @@ if TYPE_CHECKING:
     from semece.runs import Names, QuestionView
     from semece.show.tables.paper_tables import PooledQuestions
 
-LESS = " 'semece abstain RUN --target-accuracy 0.8' looks for one that promises less."
+LESS = 0.8
+"""A share that may be reached where that is not."""
 TARGET = 0.9
 """The share of right answers that the first screen looks for a threshold of."""
+
+LESS_SENTENCE = "There is one that promises less: 'semece abstain RUN --target-accuracy {}' says which."
+STATED = (
+    "Do not take the confidence that the model states for a chance: 'semece recalibrate RUN --score verbalized' says "
+    "whether a map repairs it."
+)
 
 NAMED: dict[str, str] = {
     "ver": "stated (Ver)",
@@ -97,12 +104,11 @@ def advice(
     found = []
     if group is not None:
         for row in abstention_rows(group, [TARGET]).filter(score=score).to_dicts():
-            less = (
-                ""
-                if row["threshold"]
-                else " 'semece abstain RUN --target-accuracy 0.8' looks for one that promises less."
-            )
-            found.append(threshold_sentence(row) + less)
+            found.append(threshold_sentence(row))
+            less = abstention_rows(group, [LESS]).filter(score=score).to_dicts() if row["threshold"] is None else []
+            found += [LESS_SENTENCE.format(LESS) for each in less if each["threshold"] is not None]
+    if stated_sentence(summary):
+        found.append(STATED)
     if complete[0] < complete[1]:
         rest = plural(complete[1] - complete[0], "question")
         found.append(f"{rest} of {complete[1]:,} are not complete: run the same command again to complete them.")
@@ -148,7 +154,10 @@ def compared_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     parts = [f"{counts[c]:,} {'is' if counts[c] == 1 else 'are'} {words}" for c, words in told.items() if counts[c]]
     rest = f"{counts[None]:,} show{'s' if counts[None] == 1 else ''} no sure miscalibration"
     parts += [rest] if counts[None] else []
-    return f"Of {plural(len(rows), 'run')}, {', '.join(parts[:-1])}{', and ' if len(parts) > 1 else ''}{parts[-1]}."
+    off = sum(bool(stated_sentence(row)) for row in rows)
+    stated = f" What the model states of its confidence is surely off in {off:,}." if off else ""
+    of_all = f"Of {plural(len(rows), 'run')}, {', '.join(parts[:-1])}{', and ' if len(parts) > 1 else ''}{parts[-1]}."
+    return of_all + stated
 
 
 MOST_CURVES = 6

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,7 @@ from semece.show.tables.paper_tables import ABSTENTION, abstention_rows, attempt
 from semece.stats import fewest_answers, frame, slice_thresholds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import polars as pl
 
@@ -77,21 +78,26 @@ def decide(
     """
     group = group_of(run.model, [run])
     if by is None:
-        table = _of_scores(abstention_rows(group, [target], delta=delta), scores)
+        table = _of_scores(abstention_rows(group, [target], delta=delta), scores, group.pool.ranked)
         notes = (*_promises(table), *_notes(group, table), *_uncorrected(group, table))
         return Decision(tuple(_needs(table, target, delta)), table, notes, group)
     slices = slices_of([view.question for view in run.question_views()], by)
-    table = _of_scores(slice_rows(group, slices, target=target, delta=delta), scores)
+    table = _of_scores(slice_rows(group, slices, target=target, delta=delta), scores, group.pool.ranked)
     column = f"Choose the column before you look: {by} is one of many that slices can be made by."
     notes = (*_promises(table), *_notes(group, table), *([column] if _promised(table) else []), *_alone(group, by))
     needs = PLAIN_NEED.format("A", fewest_answers(target, delta), _percent(target))
     return Decision((needs, *_shared(table, by)), table, notes, group)
 
 
-def _of_scores(table: pl.DataFrame, scores: Sequence[str]) -> pl.DataFrame:
+def _of_scores(table: pl.DataFrame, scores: Sequence[str], ranked: Collection[str]) -> pl.DataFrame:
     """Keep the rows of some scores; all of them if none is named."""
     known = table["score"].unique(maintain_order=True).to_list()
     for name in scores:
+        if name in ranked:
+            cure = (
+                f"fit a map on other questions (semece recalibrate PILOT --score {shlex.quote(name)}) and --recalibrate"
+            )
+            raise SemeceError(f"of the score {name!r} only the order means something: {cure}")
         if name not in known:
             raise SemeceError(
                 f"there is no score {name!r}{meant(name, known)} to answer by; there are {', '.join(known)}"

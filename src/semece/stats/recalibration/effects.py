@@ -192,7 +192,7 @@ def _may_be_calibrated(rows: CheckedRows) -> bool:
 def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> str:
     """Say whether a recalibration helps, by the Brier score alone: where the interval of its change leaves 0 out.
 
-    A map that reverses the order is not said to help: something else is wrong.
+    A map that reverses the order is not said to help where the AUROC surely rises by that: something else is wrong.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> s
         start = "Answers that are all alike cannot show whether recalibration helps: the Brier score goes"
     elif np.isnan(change.low):
         start = f"Fewer than {MIN_QUESTIONS} questions cannot show whether recalibration helps: the Brier score goes"
-    elif FALLING in notes:
+    elif FALLING in notes and by_name["auroc"].change.low > 0:
         start = "The map reverses the order of the scores, so look at the questions first: the Brier score goes"
     elif change.high < 0:
         start = "Recalibration helps: the Brier score falls"
@@ -234,7 +234,10 @@ def effect_sentence(effects: tuple[Effect, ...], notes: Sequence[str] = ()) -> s
         return f"{scores}, and {errors.format('')}."
     value = number_text(change.value, 3, signed=True)
     interval = f"[{end_text(change.low, 3)}, {end_text(change.high, 3)}]"
-    return f"{scores}, a change of {value} {interval}. This interval (95 %) decides, not {errors.format(', which')}."
+    by_chance = FALLING in notes and by_name["auroc"].change.low <= 0
+    blind = " The score is not seen to rank the answers." if by_chance else ""
+    decides = f"This interval (95 %) decides, not {errors.format(', which')}."
+    return f"{scores}, a change of {value} {interval}. {decides}{blind}"
 
 
 def verified_error(

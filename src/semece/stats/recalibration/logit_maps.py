@@ -19,7 +19,7 @@ SEPARATED = (
 )
 CONSTANT = "all scores are equal, so only the level was fitted and not the slope"
 TWO_SCORES = "there are only two different scores, so both exponents are equal"
-FALLING = "higher scores go with fewer right answers, so the map reverses the order"
+FALLING = "higher scores went with fewer right answers here, so the map reverses the order"
 FLAT = "higher scores do not go with more right answers, so the map is constant"
 ROUNDING = 1e-9
 """A slope below this, over the largest distance of the log-odds from their mean, is zero."""
