@@ -18,7 +18,7 @@ from semece.runs.metrics import RESERVED, check_score_name, metrics_of
 from semece.runs.run import Run
 from semece.runs.scored_samples import SamplesReading, score
 from semece.runs.summary_rows import summary_table
-from semece.show.tables import paper_table
+from semece.show.tables import decide, paper_table
 from semece.stats import in_order
 from semece.stats.calibration.binned_errors import ece
 from semece.stats.calibration.ranking import auroc
@@ -307,3 +307,10 @@ def test_a_view_without_scores_has_none(made):
         view = run.question_views()[0]
         assert view.score("p_true") is None
         assert replace(view).scores.confidences == {}
+
+
+def test_a_score_that_only_ranks_is_told_how_it_becomes_a_confidence(made):
+    run = made(list(rows()))
+    with pytest.raises(SemeceError, match=r"of the score 'entropy' only the order means something: fit a map"):
+        decide(run, scores=["entropy"])
+    assert decide(run, scores=["p_true"]).table["score"].to_list() == ["p_true"]

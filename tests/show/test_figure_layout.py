@@ -166,6 +166,8 @@ def test_panels_without_data_have_the_axes_of_one_with_data():
     assert (sure.get_xscale(), sure.get_xlim(), sure.get_ylim()) == ("log", near.get_xlim(), near.get_ylim())
     assert sure.get_xticks().tolist() == near.get_xticks().tolist() == [10, 20]
     FigureCanvasAgg(near.figure).draw()
+    where = [ax.transAxes.inverted().transform(ax.transData.transform((12, 0.15))) for ax in (near, sure)]
+    assert where[0].tolist() == pytest.approx(where[1].tolist(), abs=1e-6)
     heights = [ax.xaxis.label.get_window_extent().y0 for ax in (near, sure)]
     assert heights[0] == pytest.approx(heights[1], abs=0.5)
 

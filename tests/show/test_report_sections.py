@@ -7,8 +7,10 @@ import pytest
 
 from semece.runs.run import Run
 from semece.show.report import build
+from semece.show.report.first_screen import advice
 from semece.show.report.sections import sections
 from semece.show.tables.paper_tables import abstention_rows, group_of
+from tests.show.test_figure_layout import questions
 from tests.show.test_paper_commands import sampled
 from tests.show.test_report import Reader
 
@@ -88,3 +90,14 @@ def test_a_run_without_a_complete_question_has_no_section(tmp_path):
     with Run(path) as run:
         text = build([run], tmp_path / "report.html").read_text(encoding="utf-8")
     assert "When to abstain" not in text
+
+
+@pytest.mark.parametrize(("right", "promises_less"), [(0.2, 0), (0.88, 1)])
+def test_a_lower_target_is_named_only_where_it_has_a_threshold(right, promises_less):
+    group = questions("d", "m", 3, number=400, spread=0.01)
+    correct = np.where(np.arange(400) < 400 * right, 1.0, 0.0)
+    told = group._replace(pool=group.pool._replace(correct=correct))
+    summary = {"model_claim": "over-confident", "model_questions": 400}
+    said = " ".join(advice(summary, told, (400, 400)))
+    assert said.count("No threshold on Sem1 is sure to leave 90 %") == 1
+    assert said.count("promises less") == promises_less
