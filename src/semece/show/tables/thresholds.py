@@ -94,7 +94,8 @@ def _of_scores(table: pl.DataFrame, scores: Sequence[str], ranked: Collection[st
     known = table["score"].unique(maintain_order=True).to_list()
     for name in scores:
         if name in ranked:
-            cure = f"fit a map on other questions (semece recalibrate PILOT --score {shlex.quote(name)}) and give it with --recalibrate"
+            fit = f"semece recalibrate PILOT --score {shlex.quote(name)}"
+            cure = f"fit a map on other questions ({fit}) and give it with --recalibrate"
             raise SemeceError(f"of the score {name!r} only the order means something: {cure}")
         if name not in known:
             raise SemeceError(
