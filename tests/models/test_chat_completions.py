@@ -10,7 +10,7 @@ import threading
 import time
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 
 import pytest
 
@@ -361,11 +361,16 @@ def test_a_request_that_is_refused_with_a_500_is_not_asked_again_and_again():
 def test_two_calls_that_are_refused_at_once_learn_the_same():
     """The second refusal is of what was sent before the first came back, not of what was learned from it."""
     request = Request(ASK.messages, Decoding(schema={"type": "object"}), seed=1)
+    both = threading.Barrier(2)
+
+    def answer(body):
+        if body["response_format"]["type"] == "json_schema":
+            both.wait(timeout=60)
+            return fault(SCHEMA_REFUSED)
+        return 200, choices(said("a"), id=str(body["seed"]))
 
     async def ask():
-        async with model_of(
-            *[fault(SCHEMA_REFUSED)] * 2, *[(200, choices(said("a"), id=str(i))) for i in "ab"]
-        ) as model:
+        async with model_of(answer) as model:
             await asyncio.gather(*(model(replace(request, seed=seed)) for seed in range(2)))
             return [json.loads(data)["response_format"]["type"] for _, _, data in model.asked]
 
@@ -382,16 +387,21 @@ def test_a_prompt_that_is_too_long_by_itself_fails_alone_however_many_tokens_are
 
 @asynccontextmanager
 async def model_of(*answers, spelling="openai-api/test/m"):
-    """Open a model of a server that gives these answers: (status, body) or (status, body, headers)."""
+    """Open a model of a server that gives these answers: (status, body) or (status, body, headers).
+
+    Or one function that gives each request its answer; requests that come at once are then answered at once.
+    """
     left, asked = list(answers), []
+    makes = answers[0] if answers and callable(answers[0]) else None
 
     class Canned(BaseHTTPRequestHandler):
         def log_message(self, *arguments):
             pass
 
         def do_POST(self):
-            asked.append((self.headers, self.path, self.rfile.read(int(self.headers["Content-Length"]))))
-            status, body, *headers = left.pop(0)
+            sent = self.rfile.read(int(self.headers["Content-Length"]))
+            asked.append((self.headers, self.path, sent))
+            status, body, *headers = makes(json.loads(sent)) if makes else left.pop(0)
             data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             for name, value in {"Content-Length": str(len(data)), **(headers[0] if headers else {})}.items():
@@ -399,7 +409,7 @@ async def model_of(*answers, spelling="openai-api/test/m"):
             self.end_headers()
             self.wfile.write(data)
 
-    with HTTPServer(("127.0.0.1", 0), Canned) as server:
+    with (ThreadingHTTPServer if makes else HTTPServer)(("127.0.0.1", 0), Canned) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         model = open_model(spelling, base_url=f"http://127.0.0.1:{server.server_port}/v1")
